@@ -257,8 +257,10 @@ func (c *contractRun) json() {
 		"archive api --json",
 		"unarchive api --json",
 		"stats --by day --json",
+		"search API --json",
 		"stop api --json",
 		"sync --json",
+		"config --json",
 		"trust --json",
 		"version --json",
 	} {

@@ -99,15 +99,19 @@ var rules = map[string]rule{
 		ours: []string{"cortext/cmd/internal/listing", "cortext/cmd/internal/search/needle", "cortext/schema", "cortext/schema/jsonl", "cortext/schema/rawjson", "cortext/store"},
 		why:  "finds text in conversations that it is given: no workspace, no printing",
 	},
+	"cortext/cmd/internal/settings": {
+		ours:    []string{"cortext/inject", "cortext/store", "cortext/store/atomicfile", "cortext/store/filelock"},
+		modules: []string{"go.yaml.in/yaml/v3"},
+		why:     "reads and changes settings: no conversation, and it acts on none of them",
+	},
 	"cortext/cmd/internal/workspace": {
-		ours: []string{"cortext/cmd/internal/git", "cortext/cmd/internal/lifecycle", "cortext/cmd/internal/listing", "cortext/cmd/internal/registry", "cortext/cmd/internal/removal", "cortext/cmd/internal/shell", "cortext/inject",
+		ours: []string{"cortext/cmd/internal/settings", "cortext/cmd/internal/git", "cortext/cmd/internal/lifecycle", "cortext/cmd/internal/listing", "cortext/cmd/internal/registry", "cortext/cmd/internal/removal", "cortext/cmd/internal/shell", "cortext/inject",
 			"cortext/resume", "cortext/resume/notes", "cortext/cmd/internal/find", "cortext/schema/prompt", "cortext/schema",
 			"cortext/schema/clip", "cortext/schema/jsonl", "cortext/store"},
-		modules: []string{"go.yaml.in/yaml/v3"},
-		why:     "a workspace and what the user decides about it: no transcript, no capture, no command line",
+		why: "a workspace and what the user decides about it: no transcript, no capture, no command line",
 	},
 	"cortext/cmd/internal/organise": {
-		ours: []string{"cortext/cmd/internal/workspace", "cortext/schema", "cortext/schema/rawjson", "cortext/store"},
+		ours: []string{"cortext/cmd/internal/git", "cortext/cmd/internal/workspace", "cortext/schema", "cortext/schema/rawjson", "cortext/store"},
 		why:  "what people say about conversations: no transcript, no printing",
 	},
 	"cortext/cmd/internal/worktrees": {
@@ -124,7 +128,7 @@ var rules = map[string]rule{
 		why: "brings transcripts into conversations: no payload, no launch, no single agent, no command line",
 	},
 	"cortext/cmd/internal/watch": {
-		ours:    []string{"cortext/cmd/internal/capture", "cortext/cmd/internal/workspace", "cortext/inject", "cortext/store"},
+		ours:    []string{"cortext/cmd/internal/settings", "cortext/cmd/internal/capture", "cortext/cmd/internal/workspace", "cortext/inject", "cortext/store"},
 		modules: []string{"github.com/fsnotify/fsnotify"},
 		why:     "runs a sync after each change of a store: a package of its own, which only the command line imports",
 	},
@@ -146,7 +150,7 @@ var rules = map[string]rule{
 		why:  "what is missing, as the log, git and the checkpoints of capture say",
 	},
 	"cortext/cmd/internal/install": {
-		ours: []string{"cortext/cmd/internal/capture", "cortext/cmd/internal/workspace", "cortext/inject", "cortext/schema/prompt", "cortext/store",
+		ours: []string{"cortext/cmd/internal/settings", "cortext/cmd/internal/capture", "cortext/cmd/internal/workspace", "cortext/inject", "cortext/schema/prompt", "cortext/store",
 			"cortext/store/atomicfile"},
 		why: "writes what a workspace and the agents need in a project: no conversation",
 	},
@@ -161,7 +165,7 @@ var rules = map[string]rule{
 		why: "gathers what package resume builds from: no launch, no printing",
 	},
 	"cortext/cmd/internal/compact": {
-		ours: []string{"cortext/cmd/internal/summarize", "cortext/cmd/internal/workspace", "cortext/resume/summary", "cortext/schema", "cortext/store"},
+		ours: []string{"cortext/cmd/internal/settings", "cortext/cmd/internal/summarize", "cortext/cmd/internal/workspace", "cortext/resume/summary", "cortext/schema", "cortext/store"},
 		why:  "makes summaries: no transcript, no agent session",
 	},
 	"cortext/cmd/internal/stop": {
@@ -170,8 +174,9 @@ var rules = map[string]rule{
 		why: "ends conversations: no payload, no launch",
 	},
 	"cortext/cmd/internal/slash": {
-		ours: []string{"cortext/cmd/internal/binding", "cortext/cmd/internal/caller", "cortext/cmd/internal/capture", "cortext/cmd/internal/check", "cortext/cmd/internal/compact",
-			"cortext/cmd/internal/history", "cortext/cmd/internal/listing", "cortext/cmd/internal/organise", "cortext/cmd/internal/payload", "cortext/cmd/internal/shell", "cortext/cmd/internal/stop",
+		ours: []string{"cortext/cmd/internal/binding", "cortext/cmd/internal/caller", "cortext/cmd/internal/capture", "cortext/cmd/internal/check",
+			"cortext/cmd/internal/compact", "cortext/cmd/internal/history", "cortext/cmd/internal/listing", "cortext/cmd/internal/organise",
+			"cortext/cmd/internal/payload", "cortext/cmd/internal/settings", "cortext/cmd/internal/shell", "cortext/cmd/internal/stop",
 			"cortext/cmd/internal/workspace", "cortext/inject", "cortext/inject/setup", "cortext/resume", "cortext/resume/notes", "cortext/schema", "cortext/schema/clip",
 			"cortext/store"},
 		why: "answers the commands typed in any agent: no single agent, no launch, no printing",
@@ -184,8 +189,10 @@ var rules = map[string]rule{
 		why:     "starts agents and cleans up after them: no cobra, no questions, no single agent",
 	},
 	"cortext/cmd/internal/hook": {
-		ours: []string{"cortext/cmd/internal/binding", "cortext/cmd/internal/capture", "cortext/cmd/internal/compact", "cortext/cmd/internal/lifecycle", "cortext/cmd/internal/payload",
-			"cortext/cmd/internal/shown", "cortext/cmd/internal/slash", "cortext/cmd/internal/statusline", "cortext/cmd/internal/workspace", "cortext/inject", "cortext/schema", "cortext/store"},
+		ours: []string{"cortext/cmd/internal/binding", "cortext/cmd/internal/capture", "cortext/cmd/internal/compact", "cortext/cmd/internal/lifecycle",
+			"cortext/cmd/internal/organise", "cortext/cmd/internal/payload", "cortext/cmd/internal/settings", "cortext/cmd/internal/shown",
+			"cortext/cmd/internal/slash", "cortext/cmd/internal/statusline", "cortext/cmd/internal/workspace", "cortext/inject", "cortext/schema",
+			"cortext/store"},
 		why: "what an agent waits for: no cobra, no HTTP, no single agent, no launch",
 	},
 	"cortext/cmd/internal/picker": {
@@ -195,7 +202,8 @@ var rules = map[string]rule{
 		why: "a screen to choose on, which only the command line imports: it reads no files, and what it needs is passed in",
 	},
 	"cortext/cmd/internal/cli": {
-		ours: []string{"cortext/cmd/internal/organise", "cortext/cmd/internal/stats", "cortext/cmd/internal/caller", "cortext/cmd/internal/capture", "cortext/cmd/internal/check", "cortext/cmd/internal/compact",
+		ours: []string{"cortext/cmd/internal/caller", "cortext/cmd/internal/capture", "cortext/cmd/internal/check", "cortext/cmd/internal/compact",
+			"cortext/cmd/internal/organise", "cortext/cmd/internal/settings", "cortext/cmd/internal/stats",
 			"cortext/cmd/internal/git", "cortext/cmd/internal/history", "cortext/cmd/internal/hook", "cortext/cmd/internal/install",
 			"cortext/cmd/internal/find", "cortext/cmd/internal/interrupt", "cortext/cmd/internal/launch", "cortext/cmd/internal/lifecycle",
 			"cortext/cmd/internal/listing", "cortext/cmd/internal/openai", "cortext/cmd/internal/payload", "cortext/cmd/internal/picker",

@@ -49,6 +49,11 @@ func TestPagesShowFlags(t *testing.T) {
 	for _, row := range helpRow.FindAllStringSubmatch(must(t, "--help"), -1) {
 		if name := row[1]; name != "cortext" {
 			helps[name] = must(t, name, "--help")
+			_, commands, _ := strings.Cut(helps[name], "\nCommands:\n")
+			commands, _, _ = strings.Cut(commands, "\n\n")
+			for _, sub := range helpRow.FindAllStringSubmatch(commands, -1) {
+				helps[name] += must(t, name, sub[1], "--help")
+			}
 			all.WriteString(helps[name])
 		}
 	}

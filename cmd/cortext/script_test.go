@@ -24,7 +24,8 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	binDir = dir
-	os.Setenv("XDG_STATE_HOME", filepath.Join(dir, "state")) // leave the user's own state alone
+	os.Setenv("XDG_STATE_HOME", filepath.Join(dir, "state")) // leave the user's own state and settings alone
+	os.Setenv("XDG_CONFIG_HOME", filepath.Join(dir, "config"))
 	code := m.Run()
 	os.RemoveAll(dir)
 	os.Exit(code)

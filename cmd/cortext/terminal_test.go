@@ -294,3 +294,51 @@ func TestAgentKilled(t *testing.T) {
 		}
 	}
 }
+
+// TestConfigEdit: an editor gets the file, and what it wrote is checked and stays. A new
+// file of the user's lists the settings without setting any.
+func TestConfigEdit(t *testing.T) {
+	if _, err := built(); err != nil {
+		t.Fatal(err)
+	}
+	dir, home := t.TempDir(), t.TempDir()
+	editor := filepath.Join(home, "my editor")
+	run := func(visual, script, says string, args ...string) (*agenttest.Terminal, error) {
+		t.Helper()
+		if err := os.WriteFile(editor, []byte("#!/bin/sh\n"+script+"\n"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.Command("/usr/bin/env", append([]string{"HOME=" + home, "XDG_CONFIG_HOME=", "XDG_STATE_HOME=", "EDITOR=false", "VISUAL=" + visual, filepath.Join(binDir, "cortext")}, args...)...)
+		term := commandInTerminal(t, dir, cmd)
+		if err := term.WaitFor(says, patience); err != nil {
+			t.Errorf("%q %q: %v\n%s", script, args, err, term.Screen())
+		}
+		return term, term.Wait()
+	}
+	quoted := "'" + editor + "' --wait"
+	for _, c := range []struct {
+		visual, script string
+		args           []string
+		says           string
+		fails          bool
+	}{
+		{quoted, "", []string{"init", "--yes"}, "Next: ", false},
+		{quoted, `test "$1" = --wait && test -s "$2"`, []string{"config", "edit"}, ".workspace/config.yaml is unchanged", false},
+		{quoted, `sed -i 's/^idle_minutes: 5/idle_minutes: 6/' "$2"`, []string{"config", "edit"}, ".workspace/config.yaml is changed; nothing is wrong with it", false},
+		{quoted, `printf 'idle_minutes: 6\ncommit: sometimes\ncomit: stop\n' > "$2"`, []string{"config", "edit"}, `.workspace/config.yaml:2: commit is "sometimes", not off or stop`, true},
+		{quoted, `exit 3`, []string{"config", "edit"}, ".workspace/config.yaml is as the editor left it", true},
+		{quoted, `grep -q '^#summarizer: extractive' "$2" && echo 'commit: stop' >> "$2"`, []string{"config", "edit", "--user"}, "~/.config/cortext/config.yaml is changed; nothing is wrong", false},
+		{quoted, "", []string{"config", "get", "commit"}, "stop", false},
+		{"", "", []string{"config", "edit"}, "as the editor left it: false", true}, // EDITOR
+	} {
+		if term, err := run(c.visual, c.script, c.says, c.args...); (err != nil) != c.fails {
+			t.Errorf("%q %q: %v\n%s", c.script, c.args, err, term.Screen())
+		}
+	}
+	if text, err := os.ReadFile(filepath.Join(dir, ".workspace/config.yaml")); err != nil || !strings.Contains(string(text), "sometimes") {
+		t.Errorf("what was written is lost: %q, %v", text, err)
+	}
+	if info, err := os.Stat(filepath.Join(home, ".config/cortext/config.yaml")); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %v", info, err)
+	}
+}

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"cortext/cmd/internal/git"
+	"cortext/cmd/internal/organise"
+	"cortext/cmd/internal/settings"
 	"cortext/cmd/internal/workspace"
 	"cortext/store"
 )
@@ -14,7 +16,7 @@ import (
 // discover captures conversations that no hook has reported, before a command that may
 // mean one of them. It reports what cannot be read.
 func (a *app) discover(ctx context.Context, w *opened) error {
-	if w.Config.Autosave == workspace.AutosaveOff {
+	if w.Config.Autosave == settings.AutosaveOff {
 		return nil // only a stop captures
 	}
 	return a.discoverAll(ctx, w)
@@ -41,11 +43,23 @@ func messages(errs []error) []string {
 	return list
 }
 
-// pauseIdle pauses idle conversations and reports them.
+// pauseIdle pauses idle conversations and archives old ones, as the settings say, and
+// reports both.
 func (a *app) pauseIdle(ctx context.Context, w *opened) error {
 	paused, err := w.Idle.Pause(ctx, "")
 	for _, e := range paused {
 		fmt.Fprintf(a.screen.errw, "paused %q: nothing was said in it for %d minutes\n", oneLine(e.Session.DisplayTitle()), w.Config.IdleMinutes)
+	}
+	return errors.Join(err, a.archiveOld(ctx, w))
+}
+
+// archiveOld archives old conversations, if the settings say so, and reports what was
+// archived, also by a process that no user saw.
+func (a *app) archiveOld(ctx context.Context, w *opened) error {
+	auto := organise.AutoIn(w.Workspace)
+	err := auto.Run(ctx)
+	if n := auto.TakeUntold(); n > 0 {
+		fmt.Fprintf(a.screen.errw, "archived %s, as auto_archive_days and max_conversations say; cortext unarchive --automatic undoes it\n", count(n, "old conversation"))
 	}
 	return err
 }

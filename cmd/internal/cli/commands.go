@@ -40,6 +40,7 @@ var commands = []struct {
 	{"unarchive", unarchiveCommand},
 	{"prune", pruneCommand},
 	{"current", currentCommand},
+	{"config", configCommand},
 	{"trust", trustCommand},
 	{"stats", statsCommand},
 	{"check", checkCommand},

@@ -9,9 +9,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"cortext/cmd/internal/capture"
+	"cortext/cmd/internal/find"
 	"cortext/cmd/internal/history"
 	"cortext/cmd/internal/interrupt"
 	"cortext/cmd/internal/organise"
+	"cortext/cmd/internal/settings"
 	"cortext/cmd/internal/workspace"
 	"cortext/inject"
 	"cortext/resume"
@@ -63,8 +65,11 @@ func exitCode(err error) int {
 	var number *history.NumberError
 	var nothing *nothingFoundError
 	var ambiguous *workspace.AmbiguousError
+	var setting *settings.NameError
+	var value *settings.ValueError
 	switch {
-	case errors.As(err, &usage), errors.As(err, &typ), errors.As(err, &agent), errors.As(err, &title), errors.As(err, &input), errors.Is(err, resume.ErrBudget):
+	case errors.As(err, &usage), errors.As(err, &typ), errors.As(err, &agent), errors.As(err, &title), errors.As(err, &input), errors.Is(err, resume.ErrBudget),
+		errors.As(err, &setting), errors.As(err, &value):
 		return exitUsage
 	case errors.As(err, &missing), errors.As(err, &number), errors.As(err, &nothing), errors.Is(err, workspace.ErrNoConversation):
 		return exitNotFound
@@ -89,11 +94,17 @@ func hintFor(err error) string {
 	var ambiguous *workspace.AmbiguousError
 	var missing *workspace.NotFoundError
 	var stopped *inject.PreflightError
+	var setting *settings.NameError
+	var broken *settings.BrokenError
 	switch {
 	case errors.As(err, &usage):
 		return usage.hint
 	case errors.As(err, &typ):
 		return near("", typ.Near, "")
+	case errors.As(err, &setting):
+		return near("", find.NearestWord(settings.Names(), setting.Name), "cortext config shows all of them")
+	case errors.As(err, &broken):
+		return "cortext config edit opens it"
 	case errors.Is(err, store.ErrNoWorkspace):
 		return "run cortext init in the folder that your work is in, or name it with -C"
 	case errors.As(err, &ambiguous):

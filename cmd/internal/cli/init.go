@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"cortext/cmd/internal/install"
+	"cortext/cmd/internal/settings"
 	"cortext/cmd/internal/workspace"
 	"cortext/inject"
 )
@@ -38,8 +39,9 @@ func initCommand(a *app) *cobra.Command {
 types, and adds lines to .gitattributes that let git merge conversations. With
 --agent it also installs that agent's slash commands and hooks. Commit them: they do
 nothing for people who do not have cortext. On a terminal, init lists its changes and
-asks before it makes them. You can run it again at any time: it updates the files it
-wrote and keeps your edits.`,
+asks before it makes them. You can run it again at any time, also without --agent: it
+updates the files of the agents that are set up here, after you added a type to
+.workspace/commands or changed a setting, and keeps what you edited.`,
 		Example: "  cortext init",
 		Args:    args(cobra.NoArgs),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runInit(a, cmd, o) },
@@ -60,15 +62,15 @@ wrote and keeps your edits.`,
 // check requires values that init knows, and settings only for a new workspace.
 func (o initOptions) check(isNew bool) error {
 	for _, f := range []struct{ name, value, one, other string }{
-		{"commit", o.commit, workspace.CommitStop, workspace.CommitOff},
-		{"capture", o.capture, workspace.CaptureCommands, workspace.CaptureAll},
+		{"commit", o.commit, settings.CommitStop, settings.CommitOff},
+		{"capture", o.capture, settings.CaptureCommands, settings.CaptureAll},
 	} {
 		switch {
 		case f.value == "":
 		case f.value != f.one && f.value != f.other:
 			return &usageError{fmt.Sprintf("--%s is %q, not %s or %s", f.name, f.value, f.one, f.other), ""}
 		case !isNew && !o.dryRun:
-			return &usageError{"--" + f.name + " is for a new workspace", "change " + f.name + " in " + workspace.ConfigFile}
+			return &usageError{"--" + f.name + " is for a new workspace", "change " + f.name + " in " + settings.WorkspaceFile}
 		}
 	}
 	return nil
@@ -79,13 +81,13 @@ func runInit(a *app, cmd *cobra.Command, o initOptions) error {
 	if err != nil {
 		return err
 	}
-	r := initRun{a, cmd, dir, install.IsNew(dir), o}
+	r := initRun{app: a, cmd: cmd, dir: dir, isNew: install.IsNew(dir), initOptions: o}
 	if err := o.check(r.isNew); err != nil {
 		return err
 	}
 	asks := a.terminal.present() && !o.json && !o.dryRun
-	if len(o.agents) == 0 && (asks || o.yes) {
-		if err := r.chooseAgents(); err != nil {
+	if len(o.agents) == 0 {
+		if err := r.chooseAgents(asks || o.yes); err != nil {
 			return err
 		}
 	}
@@ -138,13 +140,19 @@ type initRun struct {
 	cmd   *cobra.Command
 	dir   string
 	isNew bool
+	again bool // the agents are those of an earlier init, and nobody is asked
 	initOptions
 }
 
-// chooseAgents chooses the agents whose commands are in the workspace, or else those
-// installed on this machine.
-func (r *initRun) chooseAgents() (err error) {
-	if r.agents, err = r.agentsSetUp(); err == nil && len(r.agents) == 0 {
+// chooseAgents chooses the agents whose commands are in the workspace. Without any, it
+// chooses those installed on this machine, if the user is asked or agreed to that.
+func (r *initRun) chooseAgents(agreed bool) (err error) {
+	r.agents, err = r.agentsSetUp()
+	switch {
+	case err != nil:
+	case len(r.agents) > 0:
+		r.again = !agreed
+	case agreed:
 		r.agents, r.found = r.agentsFound(), true
 	}
 	return err
@@ -158,10 +166,7 @@ func (r *initRun) agentsSetUp() (names []string, err error) {
 	}
 	defer w.Close()
 	for _, agent := range r.app.Agents {
-		changes, _ := install.New(w).Plan(agent.Name(), install.Options{}) // an error matters only once the agent is chosen
-		if slices.ContainsFunc(changes, func(c inject.Change) bool {
-			return c.Action != inject.Create && !strings.HasSuffix(c.Path, "settings.json")
-		}) {
+		if install.New(w).SetUp(agent.Name()) {
 			names = append(names, agent.Name())
 		}
 	}
@@ -203,7 +208,9 @@ func (r *initRun) plan() (all []inject.Change, err error) {
 	defer w.Close()
 	r.app.screen.warn(w.Warnings...)
 	for _, name := range r.agents {
-		changes, err := install.New(w).Plan(name, install.Options{Plugin: r.plugin, Status: r.status, User: !r.noUser})
+		installer := install.New(w)
+		user := !r.noUser && (!r.again || installer.InHome(name)) // what an earlier init left out stays out
+		changes, err := installer.Plan(name, install.Options{Plugin: r.plugin, Status: r.status, User: user})
 		if err != nil {
 			return nil, err
 		}
@@ -274,8 +281,8 @@ func (r *initRun) ask() (err error) {
 		yes      string
 		question string
 	}{
-		{len(r.agents) > 0, &r.capture, workspace.CaptureAll, "Capture all sessions, not only /workspace ones?"},
-		{true, &r.commit, workspace.CommitStop, "Commit each conversation's folder when it is stopped?"},
+		{len(r.agents) > 0, &r.capture, settings.CaptureAll, "Capture all sessions, not only /workspace ones?"},
+		{true, &r.commit, settings.CommitStop, "Commit each conversation's folder when it is stopped?"},
 	} {
 		if !q.applies || *q.setting != "" {
 			continue

@@ -12,6 +12,7 @@ import (
 
 	"cortext/cmd/internal/listing"
 	"cortext/cmd/internal/picker"
+	"cortext/cmd/internal/settings"
 	"cortext/cmd/internal/workspace"
 	"cortext/store"
 )
@@ -53,7 +54,7 @@ func (a *app) choose(ctx context.Context, w *opened, query string, filter listin
 		Agents: w.Env.AgentNames(), Types: w.Prompts.Types(),
 		Reload: r.reload, Preview: r.preview, Exists: r.exists,
 	}
-	if query == "" && w.Config.Autosave != workspace.AutosaveOff {
+	if query == "" && w.Config.Autosave != settings.AutosaveOff {
 		o.Prepare = func(ctx context.Context) error {
 			out, err := w.leftovers().Discover(ctx)
 			if out != nil {

@@ -2,13 +2,15 @@ package cli
 
 import (
 	"github.com/spf13/cobra"
+
+	"cortext/cmd/internal/organise"
 )
 
 func tidyCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:     "tidy",
-		Short:   "Remove unused agent sessions (called by cortext)",
-		Long:    "Asks the agents to remove sessions that cortext started and that you never used. cortext runs it by itself.",
+		Short:   "Remove unused agent sessions, archive old conversations (called by cortext)",
+		Long:    "Asks the agents to remove sessions that cortext started and that you never used, and archives\nold conversations if the settings say so. cortext runs it by itself.",
 		Example: "  cortext tidy",
 		Hidden:  true,
 		Args:    args(cobra.NoArgs),
@@ -19,6 +21,9 @@ func tidyCommand(a *app) *cobra.Command {
 			}
 			defer w.Close() // not a.close, which calls this
 			for _, err := range w.leftovers().RemoveUnused(cmd.Context()) {
+				a.hooks().Failed(w.Workspace, "", "tidy", err)
+			}
+			if err := organise.AutoIn(w.Workspace).Run(cmd.Context()); err != nil {
 				a.hooks().Failed(w.Workspace, "", "tidy", err)
 			}
 			return nil

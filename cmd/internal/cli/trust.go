@@ -12,17 +12,22 @@ import (
 	"github.com/spf13/cobra"
 
 	"cortext/cmd/internal/lifecycle"
+	"cortext/cmd/internal/settings"
 )
 
 func trustCommand(a *app) *cobra.Command {
 	var o trustOptions
 	cmd := &cobra.Command{
 		Use:   "trust",
-		Short: "Review and allow the workspace's hooks",
+		Short: "Review and allow the workspace's hooks and settings",
 		Long: `Lists the programs in .workspace/hooks with the SHA-256 of each, and asks whether they
 may run for you on this machine. They run when a conversation starts, is resumed, gets
 messages or ends. None of them runs until you allow it. If a file is added or changed,
-you have to allow them again. None runs while .workspace/hooks contains a symbolic link.`,
+you have to allow them again. None runs while .workspace/hooks contains a symbolic link.
+
+It also lists the settings in .workspace/config.yaml that send conversations to a model:
+"summarizer: agent" and "summarizer: openai". They do not apply to you until you allow
+them, and again after a change. Your own settings need no trust: see cortext config.`,
 		Example: "  cortext trust",
 		Args:    args(cobra.NoArgs),
 		RunE: a.within(func(cmd *cobra.Command, w *opened, _ []string) error {
@@ -35,7 +40,7 @@ you have to allow them again. None runs while .workspace/hooks contains a symbol
 	f := cmd.Flags()
 	f.BoolVarP(&o.yes, "yes", "y", false, "allow them without asking")
 	f.BoolVar(&o.revoke, "revoke", false, "stop allowing them")
-	f.BoolVar(&o.json, "json", false, "print the programs and whether they are allowed as JSON; changes nothing")
+	f.BoolVar(&o.json, "json", false, "print the programs and settings and whether they are allowed as JSON; changes nothing")
 	return cmd
 }
 
@@ -48,6 +53,9 @@ func runTrust(ctx context.Context, a *app, w *opened, o trustOptions) error {
 			return err
 		}
 		fmt.Fprintln(a.screen.out, "nothing in "+lifecycle.Dir+" runs here any more")
+		if len(w.Settings.Guarded) > 0 {
+			fmt.Fprintln(a.screen.out, "what "+settings.WorkspaceFile+" needs trust for does not apply any more")
+		}
 		return nil
 	}
 	now, err := lifecycle.Read(root)
@@ -58,51 +66,88 @@ func runTrust(ctx context.Context, a *app, w *opened, o trustOptions) error {
 	if err != nil {
 		return err
 	}
-	t := trust{now, was}
+	t := trust{now, w.Settings.Guarded, was}
 	if o.json {
 		return a.screen.json(t.json())
 	}
-	if len(now.Programs()) == 0 {
-		fmt.Fprintln(a.screen.out, "there are no programs in "+lifecycle.Dir)
+	if len(now.Programs())+len(t.settings) == 0 {
+		fmt.Fprintf(a.screen.out, "there are no programs in %s, and no settings in %s that need trust\n", lifecycle.Dir, settings.WorkspaceFile)
 		return nil
 	}
 	t.print(a.screen.out)
 	if t.allowed() {
-		fmt.Fprintln(a.screen.out, "They are allowed to run.")
+		fmt.Fprintf(a.screen.out, "They are allowed to %s.\n", t.verb())
 		return nil
 	}
-	yes, err := askTrust(ctx, a.terminal, o.yes)
+	yes, err := askTrust(ctx, a.terminal, o.yes, t.verb())
 	switch {
 	case err != nil:
 		return err
 	case !yes:
-		fmt.Fprintln(a.screen.out, "They do not run.")
+		fmt.Fprintf(a.screen.out, "They do not %s.\n", t.verb())
 		return nil
 	}
-	if err := register.Allow(root, now); err != nil { // what was shown
+	if err := register.Allow(root, t.shown()); err != nil {
 		return err
 	}
-	fmt.Fprintln(a.screen.out, "They run from now on, as they are now.")
+	fmt.Fprintf(a.screen.out, "They %s from now on, as they are now.\n", t.verb())
 	return nil
 }
 
-// askTrust asks whether the programs shown may run, unless the answer was given.
-func askTrust(ctx context.Context, t terminal, yes bool) (bool, error) {
+// askTrust asks whether what was shown may run or apply, unless the answer was given.
+func askTrust(ctx context.Context, t terminal, yes bool, verb string) (bool, error) {
 	switch {
 	case yes:
 		return true, nil
 	case !t.present():
-		return false, &usageError{"there is no terminal to ask on", "read the programs, then run cortext trust --yes"}
+		return false, &usageError{"there is no terminal to ask on", "read what is listed, then run cortext trust --yes"}
 	}
-	return t.ask(ctx, "Read them first. May they run here, as they are now?")
+	return t.ask(ctx, "Read them first. May they "+verb+" here, as they are now?")
 }
 
-// A trust holds the current contents of the hooks folder and what the user allowed
-// before.
-type trust struct{ now, was lifecycle.Hooks }
+// A trust holds the current contents of the hooks folder, the settings that need trust, and
+// what the user allowed before.
+type trust struct {
+	now      lifecycle.Hooks
+	settings []settings.Guarded
+	was      lifecycle.Trusted
+}
 
+// allowed reports whether all that there is was allowed.
 func (t trust) allowed() bool {
-	return len(t.now.Programs()) > 0 && t.now.Same(t.was)
+	return (len(t.now.Programs()) == 0 || t.now.Same(t.was.Hooks)) &&
+		!slices.ContainsFunc(t.settings, func(g settings.Guarded) bool { return !g.Trusted })
+}
+
+// verb says what is allowed: programs run, settings apply.
+func (t trust) verb() string {
+	switch {
+	case len(t.settings) == 0:
+		return "run"
+	case len(t.now.Programs()) == 0:
+		return "apply"
+	}
+	return "run and apply"
+}
+
+// shown is what the user is asked to allow.
+func (t trust) shown() lifecycle.Trusted {
+	allow := lifecycle.Trusted{Hooks: t.now, Settings: map[string]string{}}
+	for _, g := range t.settings {
+		allow.Settings[g.Name] = lifecycle.SumOf(g.Value)
+	}
+	return allow
+}
+
+// settingState says how a setting differs from what was allowed.
+func (t trust) settingState(g settings.Guarded) string {
+	switch _, known := t.was.Settings[g.Name]; {
+	case g.Trusted:
+		return "allowed"
+	case known:
+		return "changed"
+	}
+	return "new"
 }
 
 // state says how a file differs from what was allowed, or returns "" if nothing was
@@ -144,6 +189,10 @@ func (t trust) print(out io.Writer) {
 	for _, name := range t.now.Programs() {
 		row(name)
 	}
+	for _, g := range t.settings {
+		fmt.Fprintf(tw, "%s:%d\t%s: %s\t%s\n", settings.WorkspaceFile, g.Line, g.Name, g.Value, t.settingState(g))
+		fmt.Fprintf(tw, "  it %s\n", g.Why)
+	}
 	if others := slices.Concat(t.now.Others(), t.gone()); len(others) > 0 {
 		fmt.Fprintln(tw, "They may read:")
 		for _, name := range others {
@@ -165,5 +214,16 @@ func (t trust) json() map[string]any {
 	for _, name := range slices.Concat(programs, t.now.Others(), t.gone()) {
 		files = append(files, row{name, t.now.Files[name], slices.Contains(programs, name), t.state(name)})
 	}
-	return map[string]any{"programs": programs, "allowed": t.allowed(), "files": files}
+	type value struct {
+		Name  string `json:"name"`
+		Value string `json:"value"`
+		Line  int    `json:"line"`
+		Why   string `json:"why"`
+		State string `json:"state"`
+	}
+	values := []value{}
+	for _, g := range t.settings {
+		values = append(values, value{g.Name, g.Value, g.Line, g.Why, t.settingState(g)})
+	}
+	return map[string]any{"programs": programs, "allowed": len(programs)+len(values) > 0 && t.allowed(), "files": files, "settings": values}
 }

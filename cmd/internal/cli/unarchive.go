@@ -1,27 +1,44 @@
 package cli
 
 import (
+	"fmt"
+
 	"github.com/spf13/cobra"
 
 	"cortext/cmd/internal/organise"
+	"cortext/store"
 )
 
 func unarchiveCommand(a *app) *cobra.Command {
-	var asJSON bool
+	var asJSON, automatic bool
 	cmd := &cobra.Command{
-		Use:     "unarchive <id>...",
-		Short:   "Show archived conversations in lists again",
-		Long:    "Undoes cortext archive.",
+		Use:   "unarchive <id>...",
+		Short: "Show archived conversations in lists again",
+		Long: `Undoes cortext archive. With --automatic, it undoes what cortext archived last because
+of the settings auto_archive_days and max_conversations.`,
 		Example: "  cortext unarchive 1030-brainstorm-api-design-hv37",
-		Args:    args(cobra.MinimumNArgs(1)),
+		Args: func(cmd *cobra.Command, list []string) error {
+			if automatic {
+				return args(cobra.NoArgs)(cmd, list)
+			}
+			return args(cobra.MinimumNArgs(1))(cmd, list)
+		},
 		RunE: a.within(func(cmd *cobra.Command, w *opened, list []string) error {
-			entries, err := pickMany(w, list)
+			find := func() ([]store.Entry, error) { return pickMany(w, list) }
+			if automatic {
+				find = organise.AutoIn(w.Workspace).Archived
+			}
+			entries, err := find()
 			if err != nil {
 				return err
+			}
+			if len(entries) == 0 {
+				fmt.Fprintln(a.screen.errw, "nothing that cortext archived by itself is known: nothing to do")
 			}
 			return a.apply(cmd.Context(), w, entries, edit{organise.Archive(false), "in lists again", asJSON})
 		}),
 	}
+	cmd.Flags().BoolVar(&automatic, "automatic", false, "those that cortext archived last by itself")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the conversations as JSON")
 	return cmd
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"cortext/cmd/internal/settings"
 	"cortext/cmd/internal/workspace"
 	"cortext/resume/summary"
 	"cortext/schema"
@@ -128,7 +129,7 @@ func made(have []*schema.Summary, h schema.History, r summary.Range) (sum *schem
 // it is so long that this would take too much of a stop. A summary that fails is tried
 // again at the next stop; until then its messages stay as they are.
 func (c *Compactor) CompactOld(ctx context.Context, e store.Entry) []error {
-	if s := e.Session; c.ws.Config.Summarizer == workspace.SummarizerOff || s.MessageCount <= c.ws.Config.SummarizeAfter || s.Tokens > workspace.NotesTokens {
+	if s := e.Session; c.ws.Config.Summarizer == settings.SummarizerOff || s.MessageCount <= c.ws.Config.SummarizeAfter || s.Tokens > workspace.NotesTokens {
 		return nil // too long to read at each stop: cortext compact makes its summaries
 	}
 	out, err := c.Compact(ctx, e, true)

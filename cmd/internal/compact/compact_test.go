@@ -17,6 +17,7 @@ import (
 
 	"cortext/cmd/internal/install"
 	"cortext/cmd/internal/openai"
+	"cortext/cmd/internal/settings"
 	"cortext/cmd/internal/workspace"
 	"cortext/inject"
 	"cortext/schema"
@@ -40,10 +41,14 @@ type compacting struct {
 func newCompacting(t *testing.T, config string, env map[string]string) *compacting {
 	t.Helper()
 	dir := t.TempDir()
-	if _, err := install.Init(dir, workspace.CommitOff, ""); err != nil {
+	if _, err := install.Init(dir, settings.CommitOff, ""); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, workspace.ConfigFile), []byte(config+"\n"), 0o600); err != nil {
+	own := filepath.Join(dir, ".config", "cortext", "config.yaml") // a model is the user's own choice
+	if err := os.MkdirAll(filepath.Dir(own), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(own, []byte(config+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	w, err := workspace.Open(workspace.Env{Dir: dir, Now: time.Now, Holder: "test", Machine: inject.Machine{Home: dir, Getenv: func(name string) string { return env[name] }}})

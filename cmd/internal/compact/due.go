@@ -3,14 +3,14 @@ package compact
 import (
 	"encoding/json"
 
-	"cortext/cmd/internal/workspace"
+	"cortext/cmd/internal/settings"
 	"cortext/resume/summary"
 	"cortext/schema"
 )
 
 // asksModel reports whether the user wants a model to summarize old messages.
 func (c *Compactor) asksModel() bool {
-	return c.ws.Config.Summarizer == workspace.SummarizerAgent || c.ws.Config.Summarizer == workspace.SummarizerOpenAI
+	return c.ws.Config.Summarizer == settings.SummarizerAgent || c.ws.Config.Summarizer == settings.SummarizerOpenAI
 }
 
 // An asked is the cached record of the last time a model was due to summarize a

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"cortext/cmd/internal/settings"
 	"cortext/cmd/internal/summarize"
-	"cortext/cmd/internal/workspace"
 	"cortext/resume/summary"
 	"cortext/schema"
 	"cortext/store"
@@ -78,7 +78,7 @@ func (m *maker) create(ctx context.Context, r summary.Range) (*schema.Summary, e
 	if err := m.blocked(r); err != nil {
 		return nil, err
 	}
-	if c.ws.Config.Summarizer == workspace.SummarizerExtractive {
+	if c.ws.Config.Summarizer == settings.SummarizerExtractive {
 		return summary.New(h, r, summary.Draft{Content: summary.Extract(h, r, most), Method: schema.Extracted}, most, time.Time{}), nil
 	}
 	by, method, err := c.summarizer(m.session)
@@ -142,9 +142,9 @@ type Summarizer interface {
 func (c *Compactor) summarizer(s *schema.Session) (Summarizer, string, error) {
 	env := c.ws.Env.Machine.Getenv
 	switch c.ws.Config.Summarizer {
-	case workspace.SummarizerOff:
+	case settings.SummarizerOff:
 		return nil, "", errors.New("the setting summarizer is off")
-	case workspace.SummarizerAgent:
+	case settings.SummarizerAgent:
 		// Use the agent's program that a launch would find.
 		name := s.AgentConfig.Agent
 		a, err := summarize.AgentFor(name, env("CORTEXT_"+strings.ToUpper(name)))

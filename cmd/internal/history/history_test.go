@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"cortext/cmd/internal/install"
+	"cortext/cmd/internal/settings"
 	"cortext/cmd/internal/workspace"
 	"cortext/inject"
 	"cortext/schema"
@@ -50,7 +51,7 @@ func begin(t *testing.T, w *workspace.Workspace, title string, ids []string, par
 func open(t *testing.T) *workspace.Workspace {
 	t.Helper()
 	dir := t.TempDir()
-	if _, err := install.Init(dir, workspace.CommitOff, ""); err != nil {
+	if _, err := install.Init(dir, settings.CommitOff, ""); err != nil {
 		t.Fatal(err)
 	}
 	w, err := workspace.Open(workspace.Env{Dir: dir, Now: time.Now, Holder: "test", Machine: inject.Machine{Home: t.TempDir(), Getenv: func(string) string { return "" }}})

@@ -12,6 +12,7 @@ import (
 	"cortext/cmd/internal/capture"
 	"cortext/cmd/internal/compact"
 	"cortext/cmd/internal/payload"
+	"cortext/cmd/internal/settings"
 	"cortext/cmd/internal/slash"
 	"cortext/cmd/internal/workspace"
 	"cortext/inject"
@@ -83,13 +84,13 @@ func (h *handler) dispatch(ctx context.Context, agent inject.Agent, e inject.Eve
 	case inject.TurnEnd:
 		return "", h.answered(ctx, agent, e)
 	case inject.ToolUse:
-		if !h.ws.Config.AfterTool || h.ws.Config.Autosave != workspace.AutosaveTurn {
+		if !h.ws.Config.AfterTool || h.ws.Config.Autosave != settings.AutosaveTurn {
 			return "", nil
 		}
 		_, err := h.capture.Session(ctx, agent, e)
 		return "", err
 	case inject.PreCompact:
-		if h.ws.Config.Autosave == workspace.AutosaveOff {
+		if h.ws.Config.Autosave == settings.AutosaveOff {
 			return "", nil
 		}
 		b, err := h.capture.Session(ctx, agent, e)
@@ -107,7 +108,7 @@ func (h *handler) dispatch(ctx context.Context, agent inject.Agent, e inject.Eve
 // commits it now that the last answer is there.
 func (h *handler) answered(ctx context.Context, agent inject.Agent, e inject.Event) error {
 	path, stopping := h.commands.Stopping(agent.Name(), e.NativeID)
-	if h.ws.Config.Autosave != workspace.AutosaveTurn && !stopping {
+	if h.ws.Config.Autosave != settings.AutosaveTurn && !stopping {
 		h.capture.CountTurn(agent, e.NativeID)
 		return nil
 	}
@@ -177,7 +178,7 @@ func (h *handler) remind(agent inject.Agent, e inject.Event) string {
 // program continues with an empty context.
 func (h *handler) ended(ctx context.Context, agent inject.Agent, e inject.Event) error {
 	b, err := h.capture.Bind(agent, e.NativeID, e.Transcript)
-	if err == nil && h.ws.Config.Autosave != workspace.AutosaveOff {
+	if err == nil && h.ws.Config.Autosave != settings.AutosaveOff {
 		if _, err = h.capture.Ingest(ctx, agent, e.NativeID, b, capture.Options{Mode: capture.OwnTurn}); err == nil {
 			b, err = h.capture.BeginMissed(ctx, agent, e, b)
 		}
@@ -188,7 +189,7 @@ func (h *handler) ended(ctx context.Context, agent inject.Agent, e inject.Event)
 	if e.Cleared {
 		err = h.cleared(agent, e, b)
 	}
-	if !b.Bound() || h.ws.Config.Autosave == workspace.AutosaveOff {
+	if !b.Bound() || h.ws.Config.Autosave == settings.AutosaveOff {
 		return err
 	}
 	if path, stopping := h.commands.Stopping(agent.Name(), e.NativeID); stopping {

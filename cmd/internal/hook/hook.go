@@ -102,6 +102,7 @@ func hookEnded(ctx context.Context) error {
 func (p Program) call(ctx context.Context, opened *atomic.Pointer[workspace.Workspace], name, event string) {
 	var w *workspace.Workspace
 	var h *handler
+	starts := false // a session starts
 	defer func() {
 		if v := recover(); v != nil {
 			p.Failed(w, "", event, fmt.Errorf("defect: %v", v))
@@ -109,6 +110,9 @@ func (p Program) call(ctx context.Context, opened *atomic.Pointer[workspace.Work
 		if h != nil {
 			p.LifecycleLater(w)
 			p.compactLater(w, h.compact.TakeDue())
+			if starts {
+				p.archiveLater(w)
+			}
 			_ = w.Close()
 		}
 	}()
@@ -147,6 +151,7 @@ func (p Program) call(ctx context.Context, opened *atomic.Pointer[workspace.Work
 		p.handOver(ctx, w, name, event, input)
 		return
 	}
+	starts = e.Type == inject.SessionStart
 	p.logWarnings(w, event)
 	p.answer(ctx, h, agent, e, event)
 	for _, text := range h.capture.TakeWarnings() {

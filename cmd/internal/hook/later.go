@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"cortext/cmd/internal/lifecycle"
+	"cortext/cmd/internal/organise"
 	"cortext/cmd/internal/workspace"
 )
 
@@ -37,6 +38,17 @@ func (p Program) compactLater(w *workspace.Workspace, paths []string) {
 		if err := p.Later(w, "compact", "--apply", "--", path); err != nil {
 			p.Failed(w, "", "compact", err)
 		}
+	}
+}
+
+// archiveLater archives old conversations in a separate process, if the settings say so and
+// a check is due.
+func (p Program) archiveLater(w *workspace.Workspace) {
+	if !organise.AutoIn(w).Due() {
+		return
+	}
+	if err := p.Later(w, "tidy"); err != nil {
+		p.Failed(w, "", "tidy", err)
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"cortext/cmd/internal/history"
 	"cortext/cmd/internal/install"
+	"cortext/cmd/internal/settings"
 	"cortext/cmd/internal/workspace"
 	"cortext/inject"
 	"cortext/inject/claude"
@@ -45,12 +46,12 @@ type session struct {
 
 func newWorld(t *testing.T, seed uint64) *world {
 	w := &world{t: t, rand: rand.New(rand.NewPCG(seed, 1)), dir: t.TempDir(), home: t.TempDir(), agent: claude.Agent(), where: map[string]string{}}
-	if _, err := install.Init(w.dir, workspace.CommitOff, ""); err != nil {
+	if _, err := install.Init(w.dir, settings.CommitOff, ""); err != nil {
 		t.Fatal(err)
 	}
 	// Idleness depends on the clock, and this test needs more than one active
 	// conversation.
-	if err := os.WriteFile(filepath.Join(w.dir, workspace.ConfigFile), []byte("one_active: false\nidle_minutes: 0\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(w.dir, settings.WorkspaceFile), []byte("one_active: false\nidle_minutes: 0\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return w

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"cortext/cmd/internal/settings"
 	"cortext/cmd/internal/workspace"
 	"cortext/schema/prompt"
 	"cortext/store"
@@ -23,7 +24,7 @@ func Init(dir, commit, capture string) (created []string, err error) {
 		return nil, err
 	}
 	defer st.Close()
-	files := map[string]string{workspace.ConfigFile: workspace.ConfigText(cmp.Or(commit, workspace.CommitOff), cmp.Or(capture, workspace.CaptureCommands))}
+	files := map[string]string{settings.WorkspaceFile: settings.Text(cmp.Or(commit, settings.CommitOff), cmp.Or(capture, settings.CaptureCommands))}
 	for _, typ := range prompt.Types() {
 		text, _ := prompt.BuiltIn(typ)
 		files[workspace.CommandFile(typ)] = text
@@ -62,7 +63,7 @@ func Missing(dir string) (names []string, err error) {
 
 // initFiles lists the files of a new workspace, in order.
 func initFiles() []string {
-	names := []string{workspace.ConfigFile}
+	names := []string{settings.WorkspaceFile}
 	for _, typ := range prompt.Types() {
 		names = append(names, workspace.CommandFile(typ))
 	}

@@ -12,6 +12,7 @@ import (
 	"cortext/cmd/internal/install"
 	"cortext/cmd/internal/payload"
 	"cortext/cmd/internal/registry"
+	"cortext/cmd/internal/settings"
 	"cortext/cmd/internal/workspace"
 	"cortext/inject"
 	"cortext/inject/claude"
@@ -72,7 +73,7 @@ func TestRemoveUnused(t *testing.T) {
 func newWorkspace(t *testing.T, agents ...inject.Agent) *workspace.Workspace {
 	t.Helper()
 	dir, home := t.TempDir(), t.TempDir()
-	if _, err := install.Init(dir, workspace.CommitOff, ""); err != nil {
+	if _, err := install.Init(dir, settings.CommitOff, ""); err != nil {
 		t.Fatal(err)
 	}
 	w, err := workspace.Open(workspace.Env{

@@ -35,7 +35,7 @@ func allow(t *testing.T, r Register, root string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := r.Allow(root, hooks); err != nil {
+	if err := r.Allow(root, Trusted{Hooks: hooks}); err != nil {
 		t.Fatal(err)
 	}
 }

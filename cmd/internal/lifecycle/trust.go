@@ -1,6 +1,8 @@
 package lifecycle
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,9 +15,28 @@ import (
 	"cortext/store/filelock"
 )
 
-// A Register is the file with this user's decisions about which programs may run, by
-// workspace folder. It belongs to the machine, not the repository.
+// A Register is the file with this user's decisions about which programs may run and which
+// guarded settings apply, by workspace folder. It belongs to the machine, not the
+// repository.
 type Register struct{ File string }
+
+// Trusted is what the user allowed in a workspace.
+type Trusted struct {
+	Hooks
+	Settings map[string]string `json:"settings,omitempty"` // the SHA-256 of each value, in hexadecimal, by name
+}
+
+// Trusts reports whether the user allowed this value of a setting.
+func (t Trusted) Trusts(name, value string) bool {
+	sum, ok := t.Settings[name]
+	return ok && sum == SumOf(value)
+}
+
+// SumOf returns the SHA-256 of a setting's value, in hexadecimal.
+func SumOf(value string) string {
+	sum := sha256.Sum256([]byte(value))
+	return hex.EncodeToString(sum[:])
+}
 
 // RegisterIn returns the register in a state folder, $XDG_STATE_HOME or ~/.local/state.
 // The folder must be absolute: a file in the work tree is not a decision of the user.
@@ -25,7 +46,7 @@ func RegisterIn(state string) Register {
 
 var errNoState = errors.New("where this user's settings lie is not known: set HOME")
 
-// read returns the register's content by folder. An entry is a [Hooks], or a string that
+// read returns the register's content by folder. An entry is a [Trusted], or a string that
 // an older release wrote and that no longer allows anything.
 func (r Register) read() (map[string]json.RawMessage, error) {
 	if !filepath.IsAbs(r.File) {
@@ -46,16 +67,16 @@ func (r Register) read() (map[string]json.RawMessage, error) {
 }
 
 // Allowed returns what the user has allowed in a workspace, which may be nothing.
-func (r Register) Allowed(root string) (Hooks, error) {
+func (r Register) Allowed(root string) (Trusted, error) {
 	list, err := r.read()
 	if err != nil {
-		return Hooks{}, err
+		return Trusted{}, err
 	}
-	var h Hooks
-	if json.Unmarshal(list[root], &h) != nil {
-		return Hooks{}, nil
+	var t Trusted
+	if json.Unmarshal(list[root], &t) != nil {
+		return Trusted{}, nil
 	}
-	return h, nil
+	return t, nil
 }
 
 // Allows reports whether the user has allowed the current programs of a workspace. any is
@@ -70,16 +91,16 @@ func (r Register) Allows(root string) (yes, any bool, err error) {
 }
 
 // Allow records that the programs of a workspace may run as long as they and the files
-// beside them match h.
-func (r Register) Allow(root string, h Hooks) error {
-	entry, err := json.Marshal(h)
+// beside them match t, and that its settings with the values in t apply.
+func (r Register) Allow(root string, t Trusted) error {
+	entry, err := json.Marshal(t)
 	if err != nil {
 		return err
 	}
 	return r.set(root, entry)
 }
 
-// Revoke records that no program of a workspace may run.
+// Revoke records that no program of a workspace may run and no guarded setting applies.
 func (r Register) Revoke(root string) error { return r.set(root, nil) }
 
 // lockWait is how long a writer waits for another writer.

@@ -12,7 +12,7 @@ func TestRevokeAtOnce(t *testing.T) {
 	h := Hooks{map[string]File{"session-end.d/x": {"1", true}}}
 	for range 20 {
 		r := RegisterIn(t.TempDir())
-		if err := r.Allow("/a", h); err != nil {
+		if err := r.Allow("/a", Trusted{Hooks: h}); err != nil {
 			t.Fatal(err)
 		}
 		var wg sync.WaitGroup
@@ -23,7 +23,7 @@ func TestRevokeAtOnce(t *testing.T) {
 		})
 		for i := range 4 {
 			wg.Go(func() {
-				if err := r.Allow(fmt.Sprintf("/b%d", i), h); err != nil {
+				if err := r.Allow(fmt.Sprintf("/b%d", i), Trusted{Hooks: h}); err != nil {
 					t.Error(err)
 				}
 			})

@@ -14,6 +14,7 @@ import (
 
 	"cortext/cmd/internal/capture"
 	"cortext/cmd/internal/install"
+	"cortext/cmd/internal/settings"
 	"cortext/cmd/internal/workspace"
 	"cortext/inject"
 	"cortext/inject/claude"
@@ -39,7 +40,7 @@ type mixed struct {
 func newMixed(t *testing.T) *mixed {
 	t.Helper()
 	dir, home := t.TempDir(), t.TempDir()
-	if _, err := install.Init(dir, workspace.CommitOff, ""); err != nil {
+	if _, err := install.Init(dir, settings.CommitOff, ""); err != nil {
 		t.Fatal(err)
 	}
 	w, err := workspace.Open(workspace.Env{

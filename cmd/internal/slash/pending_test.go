@@ -11,6 +11,7 @@ import (
 	"cortext/cmd/internal/compact"
 	"cortext/cmd/internal/install"
 	"cortext/cmd/internal/payload"
+	"cortext/cmd/internal/settings"
 	"cortext/cmd/internal/workspace"
 	"cortext/inject"
 	"cortext/inject/claude"
@@ -20,7 +21,7 @@ import (
 // and in order, however many answers that takes.
 func TestPendingFailures(t *testing.T) {
 	dir, home := t.TempDir(), t.TempDir()
-	if _, err := install.Init(dir, workspace.CommitOff, ""); err != nil {
+	if _, err := install.Init(dir, settings.CommitOff, ""); err != nil {
 		t.Fatal(err)
 	}
 	w, err := workspace.Open(workspace.Env{

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"cortext/cmd/internal/capture"
+	"cortext/cmd/internal/settings"
 	"cortext/cmd/internal/stop"
 	"cortext/cmd/internal/workspace"
 	"cortext/inject"
@@ -57,7 +58,7 @@ func (c *Commands) stopped(s *stop.Result) string {
 	if s.Summary != "" {
 		text += "\nSummary: " + workspace.Plain(s.Summary)
 	}
-	if c.ws.Config.Commit == workspace.CommitStop {
+	if c.ws.Config.Commit == settings.CommitStop {
 		text += "\nIt will be committed to git when this answer is complete."
 	}
 	return text + "\nResume it with /workspace.resume"

@@ -12,6 +12,7 @@ import (
 	"cortext/cmd/internal/capture"
 	"cortext/cmd/internal/compact"
 	"cortext/cmd/internal/install"
+	"cortext/cmd/internal/settings"
 	"cortext/cmd/internal/workspace"
 	"cortext/inject"
 	"cortext/inject/claude"
@@ -71,7 +72,7 @@ func TestStopSummarizes(t *testing.T) {
 func newWorkspace(t *testing.T) *workspace.Workspace {
 	t.Helper()
 	dir, home := t.TempDir(), t.TempDir()
-	if _, err := install.Init(dir, workspace.CommitOff, ""); err != nil {
+	if _, err := install.Init(dir, settings.CommitOff, ""); err != nil {
 		t.Fatal(err)
 	}
 	w, err := workspace.Open(workspace.Env{

@@ -16,6 +16,7 @@ import (
 	"github.com/fsnotify/fsnotify"
 
 	"cortext/cmd/internal/capture"
+	"cortext/cmd/internal/settings"
 	"cortext/cmd/internal/workspace"
 	"cortext/inject"
 	"cortext/store"
@@ -147,10 +148,10 @@ func (v *watcher) take() (names []string) {
 func (v *watcher) look(ctx context.Context, agents []string) error {
 	out, o := &capture.SyncResult{}, capture.SyncOptions{Agents: agents, Adopt: v.opts.Adopt}
 	config := v.ws.Config
-	if config.Autosave == workspace.AutosavePause {
+	if config.Autosave == settings.AutosavePause {
 		o.Until = v.ws.Env.Now().Add(-time.Duration(config.IdleMinutes) * time.Minute)
 	}
-	if config.Autosave != workspace.AutosaveOff {
+	if config.Autosave != settings.AutosaveOff {
 		got, err := v.capture.DiscoverAll(ctx, o)
 		if got != nil {
 			out = got

@@ -7,6 +7,7 @@ import (
 	"unicode"
 
 	"cortext/cmd/internal/git"
+	"cortext/cmd/internal/settings"
 	"cortext/store"
 )
 
@@ -25,7 +26,7 @@ func (e *CommitError) Unwrap() error { return e.Err }
 // Commit commits the folder of a conversation if the workspace is configured to (commit:
 // stop). It reports whether there was anything to commit.
 func (w *Workspace) Commit(ctx context.Context, e store.Entry) (done bool, err error) {
-	if w.Config.Commit != CommitStop || e.Waiting {
+	if w.Config.Commit != settings.CommitStop || e.Waiting {
 		return false, nil
 	}
 	s := e.Session

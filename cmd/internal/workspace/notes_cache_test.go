@@ -188,9 +188,14 @@ func TestNotesOfOtherLogs(t *testing.T) {
 // openWorkspace creates a workspace and opens it.
 func openWorkspace(t *testing.T) *Workspace {
 	t.Helper()
-	home := t.TempDir()
+	home, dir := t.TempDir(), t.TempDir()
+	st, _, err := store.Init(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	st.Close()
 	w, err := Open(Env{
-		Dir: open(t, "").Root(), Now: time.Now, Holder: "test",
+		Dir: dir, Now: time.Now, Holder: "test",
 		Machine: inject.Machine{Home: home, Getenv: func(string) string { return "" }},
 	})
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"cortext/cmd/internal/find"
+	"cortext/cmd/internal/settings"
 	"cortext/resume"
 	"cortext/schema"
 	"cortext/schema/prompt"
@@ -29,7 +30,7 @@ func ValidType(typ string) bool { return typ != "" && store.Slug(typ) == typ }
 // workspace, which come first.
 type Prompts struct {
 	store  *store.Store
-	config *Config
+	config *settings.Config // that of the workspace: prompts are committed, and the same for all users
 }
 
 // Check returns an error if a new conversation cannot be of type typ, because neither

@@ -11,8 +11,10 @@ import (
 	"sync"
 	"time"
 
+	"cortext/cmd/internal/lifecycle"
 	"cortext/cmd/internal/registry"
 	"cortext/cmd/internal/removal"
+	"cortext/cmd/internal/settings"
 	"cortext/inject"
 	"cortext/schema"
 	"cortext/store"
@@ -57,8 +59,9 @@ func (e *Env) Entropy() io.Reader {
 // A Workspace is an open workspace. It belongs to one goroutine.
 type Workspace struct {
 	Conversations
-	Config      Config
-	Warnings    []string // about the settings
+	Config      settings.Config
+	Settings    *settings.Loaded // where Config comes from
+	Warnings    []string         // about the settings
 	Registry    registry.Registry
 	Here        *registry.Here   // among the user's workspaces
 	Removed     *removal.Removed // what the user does not want saved
@@ -113,9 +116,25 @@ func with(env Env, st *store.Store) *Workspace {
 	w.Idle = Idle{w}
 	w.identities = identities{w.Registry, w.Here, env.AgentNames()}
 	w.Removed = removal.In(st, w.Registry, w.Here, env.AgentNames())
-	w.Config, w.Warnings = ReadConfig(st)
-	w.Prompts, w.Pending, w.Notes, w.Attachments = Prompts{st, &w.Config}, Pending{st}, Notes{st}, Attachments{st}
+	w.ReadSettings()
+	w.Prompts, w.Pending, w.Notes, w.Attachments = Prompts{st, &w.Settings.Shared}, Pending{st}, Notes{st}, Attachments{st}
 	return w
+}
+
+// ReadSettings reads the settings of the workspace and the user.
+func (w *Workspace) ReadSettings() {
+	m := w.Env.Machine
+	state := StateDir(m)
+	w.Settings = settings.Load(settings.Sources{
+		Workspace: settings.InWorkspace(w.Store),
+		User:      settings.OfUser(m, state),
+		Getenv:    m.Getenv,
+		Trusts: func(name, value string) bool {
+			was, err := lifecycle.RegisterIn(state).Allowed(w.Store.Root())
+			return err == nil && was.Trusts(name, value)
+		},
+	})
+	w.Config, w.Warnings = w.Settings.Config, w.Settings.Warnings
 }
 
 // StateDir returns the folder for user state: $XDG_STATE_HOME, or ~/.local/state. A

@@ -1,4 +1,4 @@
-package workspace
+package settings
 
 import (
 	"fmt"
@@ -13,7 +13,7 @@ import (
 	"cortext/store"
 )
 
-// open creates a workspace with the given config.yaml and opens it.
+// open creates a workspace with the given settings and opens it.
 func open(t *testing.T, config string) *store.Store {
 	t.Helper()
 	st, _, err := store.Init(t.TempDir())
@@ -21,38 +21,44 @@ func open(t *testing.T, config string) *store.Store {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { st.Close() })
-	if err := os.WriteFile(filepath.Join(st.Root(), ConfigFile), []byte(config), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(st.Root(), WorkspaceFile), []byte(config), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return st
 }
 
-// changed is DefaultConfig with changes.
+// readIn reads the settings of a workspace alone.
+func readIn(st *store.Store) (Config, []string) {
+	l := Load(Sources{Workspace: InWorkspace(st), Trusts: func(string, string) bool { return true }})
+	return l.Config, l.Warnings
+}
+
+// changed is Default with changes.
 func changed(change func(*Config)) Config {
-	c := DefaultConfig()
+	c := Default()
 	change(&c)
 	return c
 }
 
-func TestReadConfig(t *testing.T) {
+func TestRead(t *testing.T) {
 	for name, test := range map[string]struct {
 		text     string
 		want     Config
 		warnings []string // a part of each, in order; none: no warnings
 	}{
-		"empty":         {"", DefaultConfig(), nil},
-		"comments only": {"# nothing\n\n", DefaultConfig(), nil},
-		"new file":      {ConfigText(CommitStop, CaptureAll), changed(func(c *Config) { c.Commit, c.Capture = CommitStop, CaptureAll }), nil},
+		"empty":         {"", Default(), nil},
+		"comments only": {"# nothing\n\n", Default(), nil},
+		"new file":      {Text(CommitStop, CaptureAll), changed(func(c *Config) { c.Commit, c.Capture = CommitStop, CaptureAll }), nil},
 		"every key": {
 			"one_active: false\ncommit: stop\ncapture: all\nautosave: off\nidle_minutes: 1\nremind_turns: 2\nafter_tool: on\ndebounce_ms: 30\ninterval_s: 4\n" +
-				"context_window: 5\nsince_then: false\nsummarizer: off\nsummarize_after: 6\nkeep_messages: 7\nsummary_max_tokens: 80\n",
-			Config{false, CommitStop, CaptureAll, AutosaveOff, 1, 2, true, 30, 4, 5, false, SummarizerOff, 6, 7, 80}, nil,
+				"context_window: 5\nsince_then: false\nauto_archive_days: 8\nmax_conversations: 9\nsummarizer: off\nsummarize_after: 6\nkeep_messages: 7\nsummary_max_tokens: 80\n",
+			Config{false, CommitStop, CaptureAll, AutosaveOff, 1, 2, true, 30, 4, 5, false, 8, 9, SummarizerOff, 6, 7, 80}, nil,
 		},
 		"spellings": {
 			"{\"commit\": 'stop', one_active: No, after_tool: TRUE,\r\n idle_minutes: 0x10}\r\n",
 			changed(func(c *Config) { c.Commit, c.OneActive, c.AfterTool, c.IdleMinutes = CommitStop, false, true, 16 }), nil,
 		},
-		"left empty": {"commit:\nidle_minutes: ~\n", DefaultConfig(), nil},
+		"left empty": {"commit:\nidle_minutes: ~\n", Default(), nil},
 		"one bad value leaves the others": {
 			"autosave: off\n\ncommit: always\nidle_minutes: 1\n",
 			changed(func(c *Config) { c.Autosave, c.IdleMinutes = AutosaveOff, 1 }),
@@ -61,13 +67,13 @@ func TestReadConfig(t *testing.T) {
 		"bad values": {
 			"one_active: maybe\nautosave: [turn]\nidle_minutes: -1\nremind_turns: 1.5\nafter_tool: {}\ndebounce_ms: 9\ninterval_s: 0\ncontext_window: \"5\"\n" +
 				"summarizer: 7\nsummary_max_tokens: 19\nkeep_messages: 99999999999999999999\n",
-			DefaultConfig(),
+			Default(),
 			[]string{
 				`:1: one_active is "maybe", not true or false: using true`,
 				`:2: autosave is a list, not turn, pause or off: using turn`,
 				`:3: idle_minutes is "-1", not a whole number from 0 to `,
 				`:4: remind_turns is "1.5", not`,
-				`:5: after_tool is a mapping, not on or off: using false`,
+				`:5: after_tool is a mapping, not on or off: using off`,
 				`:6: debounce_ms is "9", not a whole number from 10 to 60000: using 1000`,
 				`:7: interval_s is "0", not`,
 				`:8: context_window is "5", not`,
@@ -78,7 +84,7 @@ func TestReadConfig(t *testing.T) {
 		},
 		"anchors, aliases and merges are refused": {
 			"commit: &c stop\nautosave: *c\n<<: {one_active: false}\n&k idle_minutes: 1\n",
-			DefaultConfig(),
+			Default(),
 			[]string{
 				`:1: commit is an anchor ("&c"), not off or stop`,
 				`:2: autosave is an alias ("*c"), not turn, pause or off`,
@@ -116,15 +122,15 @@ func TestReadConfig(t *testing.T) {
 			changed(func(c *Config) { c.OneActive = false }),
 			[]string{`:2: "idle_minutes: 7": mapping values are not allowed in this context: idle_minutes is 5`},
 		},
-		"not YAML":       {"\x00\x01\xff\n", DefaultConfig(), []string{`.workspace/config.yaml:1: `}},
+		"not YAML":       {"\x00\x01\xff\n", Default(), []string{`.workspace/config.yaml:1: `}},
 		"invalid UTF-8":  {"commit: stop\n# \xff\nidle_minutes: 1\nx\xff: 1\n", changed(func(c *Config) { c.Commit, c.IdleMinutes = CommitStop, 1 }), []string{`config.yaml:4: `}},
-		"a list":         {"- commit: stop\n", DefaultConfig(), []string{`:1: "- commit: stop": settings have the form name: value`}},
-		"a word":         {"hello\n", DefaultConfig(), []string{`:1: "hello": settings have the form name: value`}},
+		"a list":         {"- commit: stop\n", Default(), []string{`:1: "- commit: stop": settings have the form name: value`}},
+		"a word":         {"hello\n", Default(), []string{`:1: "hello": settings have the form name: value`}},
 		"an undefined *": {"commit: *x\nidle_minutes: 1\n", changed(func(c *Config) { c.IdleMinutes = 1 }), []string{`:1: "commit: *x": unknown anchor`}},
-		"unknown":        {"committ: stop\n\x1b[31m: 1\n", DefaultConfig(), nil}, // see below
+		"unknown":        {"committ: stop\n\x1b[31m: 1\n", Default(), nil}, // see below
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, warnings := ReadConfig(open(t, test.text))
+			got, warnings := readIn(open(t, test.text))
 			if name == "unknown" { // a control character is not YAML
 				test.warnings = []string{`:2: "\x1b[31m: 1": control characters are not allowed`, `.workspace/config.yaml:1: unknown setting "committ"`}
 			}
@@ -143,34 +149,34 @@ func TestReadConfig(t *testing.T) {
 	}
 }
 
-// TestConfigFileUnreadable: if the settings file is not a regular file, the defaults
+// TestFileUnreadable: if the settings file is not a regular file, the defaults
 // apply.
-func TestConfigFileUnreadable(t *testing.T) {
+func TestFileUnreadable(t *testing.T) {
 	for name, make := range map[string]func(file string) error{
 		"a folder":           func(file string) error { return os.Mkdir(file, 0o700) },
 		"a dangling symlink": func(file string) error { return os.Symlink("nowhere", file) },
 		"too large": func(file string) error {
-			return os.WriteFile(file, []byte("commit: stop\n#"+strings.Repeat("x", maxConfigBytes)), 0o600)
+			return os.WriteFile(file, []byte("commit: stop\n#"+strings.Repeat("x", maxBytes)), 0o600)
 		},
 		"far too large": func(file string) error { return errorsOf(os.WriteFile(file, nil, 0o600), os.Truncate(file, 1<<30)) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			st := open(t, "")
-			file := filepath.Join(st.Root(), ConfigFile)
+			file := filepath.Join(st.Root(), WorkspaceFile)
 			if err := errorsOf(os.Remove(file), make(file)); err != nil {
 				t.Fatal(err)
 			}
-			got, warnings := ReadConfig(st)
-			if got != DefaultConfig() || len(warnings) != 1 || !strings.Contains(warnings[0], ConfigFile) || !strings.Contains(warnings[0], "the defaults apply") {
+			got, warnings := readIn(st)
+			if got != Default() || len(warnings) != 1 || !strings.Contains(warnings[0], WorkspaceFile) || !strings.Contains(warnings[0], "the defaults apply") {
 				t.Errorf("%+v\n%q", got, warnings)
 			}
 		})
 	}
 	st := open(t, "")
-	if err := os.Remove(filepath.Join(st.Root(), ConfigFile)); err != nil {
+	if err := os.Remove(filepath.Join(st.Root(), WorkspaceFile)); err != nil {
 		t.Fatal(err)
 	}
-	if got, warnings := ReadConfig(st); got != DefaultConfig() || len(warnings) > 0 {
+	if got, warnings := readIn(st); got != Default() || len(warnings) > 0 {
 		t.Errorf("without a file: %+v, %q", got, warnings)
 	}
 }
@@ -195,34 +201,31 @@ func TestManySettings(t *testing.T) {
 		"commit: stop\n" + unknown.String() + "one_active: false\n": 1 + maxWarnings + 1,
 		"commit: stop\n" + broken.String() + "one_active: false\n":  maxWarnings + 1,
 	} {
-		got, warnings := ReadConfig(open(t, text))
+		got, warnings := readIn(open(t, text))
 		if got != changed(func(c *Config) { c.Commit = CommitStop }) {
 			t.Errorf("%+v", got)
 		}
 		if len(warnings) != want {
 			t.Errorf("%d warnings, want %d:\n%s", len(warnings), want, strings.Join(warnings, "\n"))
 		}
-		if !strings.HasPrefix(warnings[len(warnings)-1], ConfigFile+": and ") {
+		if !strings.HasPrefix(warnings[len(warnings)-1], WorkspaceFile+": and ") {
 			t.Errorf("the last warning is %q", warnings[len(warnings)-1])
 		}
 	}
 }
 
-// TestConfigText: the text of a new file lists every setting with its default, and the
+// TestText: the text of a new file lists every setting with its default, and the
 // table of settings has every field of Config.
-func TestConfigText(t *testing.T) {
+func TestText(t *testing.T) {
 	var inText map[string]any
-	if err := yaml.Unmarshal([]byte(ConfigText(CommitOff, CaptureCommands)), &inText); err != nil {
+	if err := yaml.Unmarshal([]byte(Text(CommitOff, CaptureCommands)), &inText); err != nil {
 		t.Fatal(err)
 	}
-	c := DefaultConfig()
+	c := Default()
 	var names []string
-	for _, s := range c.settings() {
+	for _, s := range c.table() {
 		names = append(names, s.name)
 		value := fmt.Sprint(inText[s.name])
-		if s.name == "after_tool" { // its value there is on or off
-			value = fmt.Sprint(value == "on")
-		}
 		if value != s.value() {
 			t.Errorf("%s is %s in the text, its default is %s", s.name, value, s.value())
 		}
@@ -237,18 +240,17 @@ func TestConfigText(t *testing.T) {
 	}
 }
 
-// FuzzReadConfig: whatever the file contains, reading it ends, and the result is within
+// FuzzRead: whatever the file contains, reading it ends, and the result is within
 // the limits that the rest of the program relies on.
-func FuzzReadConfig(f *testing.F) {
-	f.Add([]byte(ConfigText(CommitStop, CaptureAll)))
+func FuzzRead(f *testing.F) {
+	f.Add([]byte(Text(CommitStop, CaptureAll)))
 	f.Add([]byte("commit: [\n<<<<<<< a\n\t*x: &y {\n? - !!int\n--- |\n..."))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		if len(text) > maxConfigBytes {
+		if len(text) > maxBytes {
 			return
 		}
-		c := DefaultConfig()
-		r := reader{settings: c.settings(), found: map[string]*yaml.Node{}}
-		r.file(text)
+		c := Default()
+		r := read(WorkspaceFile, text, c.table())
 		if c.IntervalS < 1 || c.DebounceMS < 10 || c.IdleMinutes < 0 || c.IdleMinutes > maxNumber || c.KeepMessages < 1 {
 			t.Errorf("%+v", c)
 		}

@@ -1,0 +1,330 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"cortext/cmd/internal/settings"
+	"cortext/cmd/internal/shell"
+	"cortext/cmd/internal/workspace"
+	"cortext/store"
+)
+
+func configCommand(a *app) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "config",
+		Short: "Show and change settings",
+		Long: `Shows every setting with its value and where that comes from. Later ones override
+earlier ones: the default; .workspace/config.yaml, which is committed; your own
+~/.config/cortext/config.yaml; the variable CORTEXT_<NAME>, such as CORTEXT_AUTOSAVE; a
+flag, where a command has one.
+
+Some values send conversations to a model: summarizer agent and openai. In
+.workspace/config.yaml they apply to you only after cortext trust. cortext config set
+--user summarizer agent chooses one for all your workspaces.`,
+		Example: "  cortext config\n  cortext config set idle_minutes 10\n  cortext config set --user summarizer agent",
+		Args: func(_ *cobra.Command, list []string) error {
+			if len(list) == 0 {
+				return nil
+			}
+			return &usageError{fmt.Sprintf("there is no command \"config %s\"", list[0]), "run cortext config --help"}
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return a.withSettings(cmd, func(l located) error { return showSettings(a.screen, l, asJSON) })
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.AddCommand(configGetCommand(a), configSetCommand(a), configUnsetCommand(a), configEditCommand(a))
+	return cmd
+}
+
+func configGetCommand(a *app) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:     "get <name>",
+		Short:   "Print the value of a setting",
+		Long:    "Prints the value of a setting that applies, and nothing else.",
+		Example: "  cortext config get summarizer",
+		Args:    args(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, list []string) error {
+			return a.withSettings(cmd, func(l located) error {
+				v, err := l.settings.Find(list[0])
+				if err != nil {
+					return err
+				}
+				if asJSON {
+					return a.screen.json(settingOf(v))
+				}
+				fmt.Fprintln(a.screen.out, v.Text)
+				return nil
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+// userFlag defines the flag that selects the user's own file.
+func userFlag(cmd *cobra.Command, user *bool) {
+	cmd.Flags().BoolVar(user, "user", false, "change your own file, for all workspaces, instead of .workspace/config.yaml")
+}
+
+func configSetCommand(a *app) *cobra.Command {
+	var user bool
+	cmd := &cobra.Command{
+		Use:   "set <name> <value>",
+		Short: "Set a setting",
+		Long: `Sets a setting in .workspace/config.yaml or, with --user, in your own config.yaml. The
+comments in the file and the order of its lines stay.`,
+		Example: "  cortext config set idle_minutes 10\n  cortext config set --user summarizer agent",
+		Args:    args(cobra.ExactArgs(2)),
+		RunE: func(cmd *cobra.Command, list []string) error {
+			return a.withSettings(cmd, func(l located) error {
+				f, err := l.file(user)
+				if err != nil {
+					return err
+				}
+				spelled, err := settings.Set(f, list[0], list[1])
+				if err != nil {
+					return err
+				}
+				fmt.Fprintf(a.screen.out, "%s: %s, in %s\n", list[0], spelled, visible(f.Name))
+				return l.changed(a.screen, list[0], user)
+			})
+		},
+	}
+	userFlag(cmd, &user)
+	return cmd
+}
+
+func configUnsetCommand(a *app) *cobra.Command {
+	var user bool
+	cmd := &cobra.Command{
+		Use:   "unset <name>",
+		Short: "Remove a setting from a file",
+		Long: `Removes a setting from .workspace/config.yaml or, with --user, from your own config.yaml.
+What it had overridden applies again.`,
+		Example: "  cortext config unset --user summarizer",
+		Args:    args(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, list []string) error {
+			return a.withSettings(cmd, func(l located) error {
+				f, err := l.file(user)
+				if err != nil {
+					return err
+				}
+				found, err := settings.Unset(f, list[0])
+				switch {
+				case err != nil:
+					return err
+				case !found:
+					fmt.Fprintf(a.screen.out, "%s does not set %s, nothing to do\n", visible(f.Name), list[0])
+					return nil
+				}
+				fmt.Fprintf(a.screen.out, "%s is removed from %s\n", list[0], visible(f.Name))
+				return l.changed(a.screen, list[0], user)
+			})
+		},
+	}
+	userFlag(cmd, &user)
+	return cmd
+}
+
+func configEditCommand(a *app) *cobra.Command {
+	var user bool
+	cmd := &cobra.Command{
+		Use:   "edit",
+		Short: "Edit the settings in your editor",
+		Long: `Opens .workspace/config.yaml or, with --user, your own config.yaml in $VISUAL or $EDITOR,
+and then checks it. What you wrote stays, even if something in it is wrong.`,
+		Example: "  cortext config edit --user",
+		Args:    args(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return a.withSettings(cmd, func(l located) error {
+				f, err := l.file(user)
+				if err != nil {
+					return err
+				}
+				return editSettings(cmd.Context(), a, f)
+			})
+		},
+	}
+	userFlag(cmd, &user)
+	return cmd
+}
+
+// Located settings are those that apply in a folder, which may be outside a workspace.
+type located struct {
+	settings *settings.Loaded
+	load     func() *settings.Loaded // reads them again
+	ws       *opened                 // nil outside a workspace
+	own      settings.File
+}
+
+// withSettings runs do with the settings that apply in the current folder.
+func (a *app) withSettings(cmd *cobra.Command, do func(located) error) error {
+	m := a.machine()
+	l := located{own: settings.OfUser(m, workspace.StateDir(m))}
+	w, err := a.open(cmd)
+	switch {
+	case err == nil:
+		defer w.Close()
+		l.ws, l.settings = w, w.Settings
+		l.load = func() *settings.Loaded { w.ReadSettings(); return w.Settings }
+	case errors.Is(err, store.ErrNoWorkspace):
+		l.load = func() *settings.Loaded { return settings.Load(settings.Sources{User: l.own, Getenv: m.Getenv}) }
+		l.settings = l.load()
+		a.screen.warn(l.settings.Warnings...)
+	default:
+		return err
+	}
+	return do(l)
+}
+
+// file returns the file to change.
+func (l located) file(user bool) (settings.File, error) {
+	switch {
+	case user:
+		return l.own, nil
+	case l.ws == nil:
+		return settings.File{}, fmt.Errorf("%w; --user changes your own file", store.ErrNoWorkspace)
+	}
+	return settings.InWorkspace(l.ws.Store), nil
+}
+
+// changed says what a user may not expect after a change of a setting.
+func (l located) changed(on screen, name string, user bool) error {
+	now := l.load()
+	v, err := now.Find(name)
+	if err != nil {
+		return err
+	}
+	for _, g := range now.Guarded {
+		if g.Name == name && !g.Trusted && !user {
+			fmt.Fprintf(on.errw, "%s %s: it applies after cortext trust\n", g.Value, g.Why)
+		}
+	}
+	switch from := v.Origin.Layer; {
+	case from == settings.FromEnvironment:
+		fmt.Fprintf(on.errw, "%s overrides it here: %s is %s\n", v.Origin.Variable, name, v.Text)
+	case from == settings.FromUser && !user:
+		fmt.Fprintf(on.errw, "your own %s overrides it: %s is %s\n", visible(v.Origin.File), name, v.Text)
+	}
+	if v.Installed == settings.FromUser || v.Installed == settings.FromWorkspace && !user {
+		fmt.Fprintln(on.errw, "cortext init puts it into the agents' files")
+	}
+	return nil
+}
+
+// setting is a setting in config --json; its fields are stable.
+type setting struct {
+	Name     string `json:"name"`
+	Value    any    `json:"value"`
+	Source   string `json:"source"` // default, workspace, user, environment
+	File     string `json:"file,omitempty"`
+	Line     int    `json:"line,omitempty"`
+	Variable string `json:"variable,omitempty"`
+	Default  string `json:"default"`
+	Allowed  string `json:"allowed"`
+}
+
+func settingOf(v settings.Value) setting {
+	return setting{v.Name, v.Typed, string(v.Origin.Layer), v.Origin.File, v.Origin.Line, v.Origin.Variable, v.Default, v.Allowed}
+}
+
+// showSettings prints all settings.
+func showSettings(on screen, l located, asJSON bool) error {
+	if asJSON {
+		list := []setting{}
+		for _, v := range l.settings.Values {
+			list = append(list, settingOf(v))
+		}
+		return on.json(list)
+	}
+	tw := tabwriter.NewWriter(on.out, 0, 4, 2, ' ', 0)
+	for _, v := range l.settings.Values {
+		fmt.Fprintf(tw, "%s\t%s\t%s\n", v.Name, v.Text, origin(v.Origin))
+	}
+	if err := tw.Flush(); err != nil {
+		return err
+	}
+	fmt.Fprintln(on.out)
+	if l.ws != nil {
+		fmt.Fprintf(on.out, "workspace: %s\n", settings.WorkspaceFile)
+	}
+	fmt.Fprintf(on.out, "yours: %s\n", visible(l.own.Name))
+	return nil
+}
+
+// origin says in a few words where a value comes from.
+func origin(from settings.Origin) string {
+	switch from.Layer {
+	case settings.FromWorkspace:
+		return fmt.Sprintf("workspace, line %d", from.Line)
+	case settings.FromUser:
+		return fmt.Sprintf("yours, line %d", from.Line)
+	case settings.FromEnvironment:
+		return from.Variable
+	}
+	return "default"
+}
+
+// editSettings opens a file in the user's editor, and says what is wrong with the result.
+func editSettings(ctx context.Context, a *app, f settings.File) error {
+	editor := a.machine().Getenv("VISUAL")
+	if editor == "" {
+		editor = a.machine().Getenv("EDITOR")
+	}
+	switch {
+	case !a.terminal.present():
+		return &usageError{"there is no terminal for an editor", "edit " + f.Name + ", or use cortext config set"}
+	case editor == "":
+		return &usageError{"no editor is chosen", "set VISUAL or EDITOR, or edit " + f.Name}
+	}
+	before, err := f.Create()
+	if err != nil {
+		return err
+	}
+	if err := a.runEditor(ctx, editor, f.Path); err != nil {
+		return fmt.Errorf("%s is as the editor left it: %s: %w", f.Name, editor, err)
+	}
+	after, problems := f.Check()
+	a.screen.warn(problems...)
+	switch {
+	case len(problems) > 0:
+		return errSilent
+	case bytes.Equal(before, after):
+		fmt.Fprintf(a.screen.out, "%s is unchanged\n", visible(f.Name))
+	default:
+		fmt.Fprintf(a.screen.out, "%s is changed; nothing is wrong with it\n", visible(f.Name))
+	}
+	return nil
+}
+
+// runEditor runs the user's editor, which may be a command with arguments.
+func (a *app) runEditor(ctx context.Context, editor, file string) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	words := []string{"sh", "-c", editor + " " + shell.Quote(file)}
+	if _, err := exec.LookPath("sh"); err != nil {
+		words = append(strings.Fields(editor), file)
+	}
+	cmd := exec.Command(words[0], words[1:]...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = a.In, a.screen.out, a.screen.errw
+	cmd.Dir = filepath.Dir(file)
+	done, ok := a.Interrupts.Yield() // Ctrl-C is for the editor
+	if !ok {
+		return context.Canceled
+	}
+	defer done()
+	return cmd.Run()
+}

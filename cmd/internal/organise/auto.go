@@ -1,0 +1,183 @@
+package organise
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"time"
+
+	"cortext/cmd/internal/git"
+	"cortext/cmd/internal/workspace"
+	"cortext/schema"
+	"cortext/store"
+)
+
+// Auto archives old conversations without being asked, if the settings auto_archive_days
+// or max_conversations say so. It does nothing else to them.
+type Auto struct{ ws *workspace.Workspace }
+
+// AutoIn returns the Auto of a workspace.
+func AutoIn(w *workspace.Workspace) Auto { return Auto{w} }
+
+// autoEvery is how often the conversations of a work tree are checked.
+const autoEvery = 24 * time.Hour
+
+// autoFile is the cache file of the last check.
+const autoFile = "archive"
+
+// An autoCheck is the content of autoFile.
+type autoCheck struct {
+	At       time.Time `json:"at"`
+	Days     int       `json:"days"` // the settings then
+	Most     int       `json:"most"`
+	Archived []string  `json:"archived"` // paths: the last ones that were archived
+	Untold   int       `json:"untold"`   // how many of them the user has not been told about
+}
+
+func (a Auto) last() (c autoCheck) {
+	if b, ok := a.ws.Store.ReadCache(autoFile); ok && json.Unmarshal(b, &c) != nil {
+		return autoCheck{}
+	}
+	return c
+}
+
+func (a Auto) save(c autoCheck) {
+	if b, err := json.Marshal(c); err == nil {
+		_ = a.ws.Store.WriteCache(autoFile, b) // without it, the check is done again
+	}
+}
+
+// Due reports whether a check is due: the settings ask for it, and the last one was a day
+// ago or with other settings.
+func (a Auto) Due() bool {
+	days, most := a.ws.Config.AutoArchiveDays, a.ws.Config.MaxConversations
+	if days == 0 && most == 0 {
+		return false
+	}
+	c := a.last()
+	since := a.ws.Env.Now().Sub(c.At)
+	return since < 0 || since >= autoEvery || c.Days != days || c.Most != most
+}
+
+// Run archives what the settings select, if that is due and no merge or rebase is in
+// progress. It leaves conversations alone whose session.json equals git's version: the user
+// did not ask for the change, and it would make git refuse to check out another branch.
+// [Auto.TakeUntold] returns how many it archived.
+func (a Auto) Run(ctx context.Context) error {
+	root := a.ws.Store.Root()
+	if !a.Due() || git.Operation(root) != "" {
+		return nil
+	}
+	unlock, err := a.ws.Store.LockCache(autoFile, 0)
+	if errors.As(err, new(*store.LockedError)) {
+		return nil // another process does it
+	}
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	all, err := a.ws.Store.List()
+	if err != nil {
+		return err
+	}
+	config := a.ws.Config
+	c := autoCheck{At: a.ws.Env.Now(), Days: config.AutoArchiveDays, Most: config.MaxConversations}
+	selected := a.Select(all)
+	var archived []string
+	var errs []error
+	for part := range slices.Chunk(selected, autoPart) {
+		var files []string
+		for _, e := range part {
+			files = append(files, e.Path+"/.session/session.json")
+		}
+		unchanged := git.Unchanged(ctx, root, files)
+		for i, e := range part {
+			if ctx.Err() != nil {
+				break // git did not answer for all of them
+			}
+			if unchanged[files[i]] {
+				continue
+			}
+			switch _, err := Apply(a.ws, e, Archive(true)); {
+			case err == nil:
+				archived = append(archived, e.Path)
+			case !errors.Is(err, store.ErrNotFound): // the user has removed it meanwhile
+				errs = append(errs, err)
+			}
+		}
+	}
+	before := a.last()
+	c.Archived, c.Untold = before.Archived, before.Untold
+	if len(archived) > 0 {
+		c.Archived, c.Untold = archived, before.Untold+len(archived)
+	}
+	if ctx.Err() != nil {
+		c.At = time.Time{}
+	}
+	a.save(c)
+	return errors.Join(append(errs, ctx.Err())...)
+}
+
+// autoPart is how many files git is asked about at a time: a command line has a limit.
+const autoPart = 1000
+
+// Select returns the conversations that the settings select: those that were not active for
+// so many days, and those that are not among so many of the most recently active. It leaves
+// out the active ones, those of a newer cortext, those that could not be read, and those
+// whose folder is not in this work tree.
+func (a Auto) Select(all []store.Entry) (list []store.Entry) {
+	shown := slices.DeleteFunc(slices.Clone(all), func(e store.Entry) bool { return e.Session.Archived })
+	slices.SortStableFunc(shown, func(x, y store.Entry) int { return cmp.Compare(lastUse(y).UnixNano(), lastUse(x).UnixNano()) })
+	config := a.ws.Config
+	limit := a.ws.Env.Now().Add(-time.Duration(config.AutoArchiveDays) * 24 * time.Hour)
+	for i, e := range shown {
+		used := lastUse(e)
+		old := config.AutoArchiveDays > 0 && used.Before(limit)
+		beyond := config.MaxConversations > 0 && i >= config.MaxConversations
+		if !old && !beyond || used.IsZero() {
+			continue
+		}
+		if e.Session.Status == schema.Active || workspace.ShownStatus(e) == "newer" || e.Unread() != nil || e.Waiting || len(e.Twins) > 0 {
+			continue
+		}
+		list = append(list, e)
+	}
+	return list
+}
+
+// lastUse is when a conversation was last active, or taken out of the archive.
+func lastUse(e store.Entry) time.Time {
+	used := e.Session.LastActive.Time()
+	if set := e.Session.ArchivedSet; set != nil && !set.To && set.At.Time().After(used) {
+		return set.At.Time()
+	}
+	return used
+}
+
+// TakeUntold returns how many conversations were archived since it was last called.
+func (a Auto) TakeUntold() int {
+	c := a.last()
+	n := c.Untold
+	if n > 0 {
+		c.Untold = 0
+		a.save(c)
+	}
+	return n
+}
+
+// Archived returns the conversations that were archived last and still are.
+func (a Auto) Archived() (list []store.Entry, err error) {
+	for _, path := range a.last().Archived {
+		e, err := a.ws.Entry(path)
+		switch {
+		case errors.Is(err, store.ErrNotFound): // removed since
+		case err != nil:
+			return nil, err
+		case e.Session.Archived:
+			list = append(list, e)
+		}
+	}
+	return list, nil
+}

@@ -1,0 +1,190 @@
+// Package settings reads and changes settings. They come from the workspace, from the user
+// and from the environment, and each value remembers where it came from.
+package settings
+
+// Config holds the settings that apply.
+type Config struct {
+	// OneActive allows one active conversation at a time: making another one active
+	// pauses it.
+	OneActive bool
+
+	// Commit says when cortext commits a conversation's folder: CommitOff or
+	// CommitStop.
+	Commit string
+
+	// Capture says which of the agents' sessions become conversations by themselves:
+	// CaptureCommands or CaptureAll.
+	Capture string
+
+	// Autosave says when the agents' hooks capture: AutosaveTurn, AutosavePause or
+	// AutosaveOff.
+	Autosave string
+
+	// IdleMinutes is how long an active conversation may go without a message before
+	// it is paused; 0 means forever.
+	IdleMinutes int
+
+	// RemindTurns is the number of turns without a stop after which the agent asks
+	// once whether to save; 0 means never.
+	RemindTurns int
+
+	// AfterTool makes the agents' hooks capture after each tool call too.
+	AfterTool bool
+
+	// DebounceMS is how long watch waits after a change for the next one, in
+	// milliseconds.
+	DebounceMS int
+
+	// IntervalS is how often watch looks without a change, in seconds.
+	IntervalS int
+
+	// ContextWindow is the context window, in tokens, of the model that resumes
+	// conversations; 0 means what cortext knows about the model.
+	ContextWindow int
+
+	// SinceThen makes payloads report what happened to the repository since the last
+	// message.
+	SinceThen bool
+
+	// AutoArchiveDays is how many days a conversation may go without activity before it
+	// is archived; 0 means forever.
+	AutoArchiveDays int
+
+	// MaxConversations is how many conversations stay in lists, the most recently active
+	// ones; the others are archived. 0 means all.
+	MaxConversations int
+
+	// Summarizer selects how old messages are summarized: SummarizerExtractive,
+	// SummarizerAgent, SummarizerOpenAI or SummarizerOff.
+	Summarizer string
+
+	// SummarizeAfter is the number of messages above which old ones are summarized.
+	SummarizeAfter int
+
+	// KeepMessages is the number of messages at the end that are never summarized.
+	KeepMessages int
+
+	// SummaryMaxTokens is the size limit of one summary.
+	SummaryMaxTokens int
+}
+
+// CapturesAll reports whether sessions that no command began are captured, too.
+func (c *Config) CapturesAll() bool { return c.Capture == CaptureAll }
+
+// The values of Config.Commit.
+const (
+	CommitOff  = "off"  // never
+	CommitStop = "stop" // when a conversation is stopped
+)
+
+// The values of Config.Capture.
+const (
+	CaptureCommands = "commands" // sessions in which the user typed a /workspace command
+	CaptureAll      = "all"      // all sessions held in the work tree, from their first answer on
+)
+
+// The values of Config.Autosave.
+const (
+	AutosaveTurn  = "turn"  // after each turn
+	AutosavePause = "pause" // when a session ends, and before a compaction
+	AutosaveOff   = "off"   // never: only a stop captures
+)
+
+// The values of Config.Summarizer.
+const (
+	SummarizerExtractive = "extractive" // sentences of the messages, without a model
+	SummarizerAgent      = "agent"      // the conversation's agent, headless
+	SummarizerOpenAI     = "openai"     // an endpoint that speaks OpenAI's protocol
+	SummarizerOff        = "off"
+)
+
+// Default returns the settings that apply if nothing sets them, or if what sets them
+// cannot be read.
+//
+// A broken file falls back to them, so they must be safe. Commit is off: cortext never
+// commits unless told to. Autosave is on, although an unreadable file may have turned it
+// off: a captured conversation can be removed, but one that was not captured may be gone.
+func Default() Config {
+	return Config{
+		OneActive:        true,
+		Commit:           CommitOff,
+		Capture:          CaptureCommands,
+		Autosave:         AutosaveTurn,
+		IdleMinutes:      5,
+		RemindTurns:      30,
+		DebounceMS:       1000,
+		IntervalS:        60,
+		Summarizer:       SummarizerExtractive,
+		SummarizeAfter:   50,
+		KeepMessages:     20,
+		SinceThen:        true,
+		SummaryMaxTokens: 500,
+	}
+}
+
+// Text returns the text of a new [WorkspaceFile]: the defaults, explained, with the given
+// values of commit and capture.
+func Text(commit, capture string) string {
+	return `# Settings of this workspace. What is not here has its default. Each user's own
+# ~/.config/cortext/config.yaml overrides this file, and variables such as
+# CORTEXT_AUTOSAVE override both; cortext config shows what applies.
+
+# At most one conversation is active: starting or resuming one pauses the other.
+one_active: true
+
+# When cortext commits a conversation's folder, and nothing else: off, or stop.
+commit: ` + commit + `
+
+# Which sessions of the agents are captured: commands (those in which a /workspace
+# command is typed), or all (also any other, from its first answer on).
+capture: ` + capture + `
+
+# When the agents' hooks capture: turn (after each), pause (at its end, before a
+# compaction), or off (only /workspace.stop-conversation does).
+autosave: turn
+
+# An active conversation without a message for so many minutes is paused; 0: never.
+idle_minutes: 5
+
+# After so many turns without a stop the agent asks once whether to save; 0: never.
+# cortext init puts a new number into the agents' prompts.
+remind_turns: 30
+
+# Whether the hooks capture after each tool call too, not only after turns: on or
+# off. cortext init puts the hook for it in.
+after_tool: off
+
+# cortext watch: how long it waits after a change for the next one, in milliseconds,
+# and how often it looks without one, in seconds.
+debounce_ms: 1000
+interval_s: 60
+
+# The context window of the model that conversations are resumed with, in tokens; 0:
+# what cortext knows of the model.
+context_window: 0
+
+# Whether a resumed conversation shows what git knows to have happened since its last
+# message: commits, and files of the conversation that they touched or that are gone.
+since_then: true
+
+# Old conversations are archived, which hides them from lists and deletes nothing: those
+# without activity for auto_archive_days, and those beyond the max_conversations most
+# recently active ones; 0: never. It is done once a day, but not to an active
+# conversation, nor to one that git has in its present state.
+auto_archive_days: 0
+max_conversations: 0
+
+# Who sums up old messages: extractive (without a model), agent (the agent of the
+# conversation, headless), openai (the endpoint that CORTEXT_OPENAI_URL and
+# CORTEXT_OPENAI_MODEL name), or off. agent and openai send conversations to a model: in
+# this file, they apply to a user only after cortext trust. It is done at a stop and by
+# cortext compact --apply, by a model also while you work, in a process of its own: in
+# conversations of more than summarize_after messages, but for the last keep_messages,
+# about fifty at a time, in at most summary_max_tokens tokens each. What is left of less
+# than fifty is summed up too, but not by a model, which would be asked for it again.
+summarizer: extractive
+summarize_after: 50
+keep_messages: 20
+summary_max_tokens: 500
+`
+}

@@ -1,0 +1,185 @@
+package settings
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// A Layer is a place that settings come from. Each overrides those before it.
+type Layer string
+
+// The layers.
+const (
+	FromDefault     Layer = "default"
+	FromWorkspace   Layer = "workspace"   // [WorkspaceFile]
+	FromUser        Layer = "user"        // the user's own file
+	FromEnvironment Layer = "environment" // CORTEXT_<NAME>
+)
+
+// An Origin says where the value of a setting comes from.
+type Origin struct {
+	Layer    Layer
+	File     string // for the two files
+	Line     int    // in that file
+	Variable string // for the environment
+}
+
+// A Value is a setting and the value that applies.
+type Value struct {
+	Name    string
+	Text    string // as a file spells it
+	Typed   any    // a bool, int or string
+	Default string
+	Allowed string // the values, in words
+	Origin  Origin
+
+	// Installed says whose value cortext init puts into the agents' files: FromWorkspace,
+	// FromUser for the value that applies to the user, or "" for none.
+	Installed Layer
+}
+
+// A Guarded is a value in a workspace's file that applies only if the user trusts it.
+type Guarded struct {
+	Name, Value string
+	Why         string // what the value does
+	Line        int
+	Trusted     bool
+}
+
+// Sources are what settings are read from.
+type Sources struct {
+	Workspace File
+	User      File
+	Getenv    func(string) string
+	Trusts    func(name, value string) bool // whether the user allowed a guarded value of the workspace
+}
+
+// A Loaded holds the settings and what there is to say about them.
+type Loaded struct {
+	Config   Config
+	Shared   Config    // without the user's own settings: what committed files may depend on
+	Values   []Value   // all settings
+	Guarded  []Guarded // those in the workspace's file, trusted or not
+	Warnings []string
+}
+
+// Load reads the settings. It cannot fail: a value that cannot be used leaves the value of
+// the layer before it, and a warning names the file, the line and the allowed values.
+// Unknown settings are ignored with a warning, because a newer cortext may have written
+// them.
+func Load(s Sources) *Loaded {
+	l := &loading{origins: map[string]Origin{}}
+	l.Config = Default()
+	defaults := l.Config
+	l.file(FromWorkspace, s.Workspace, s.Trusts)
+	l.Shared = l.Config
+	l.file(FromUser, s.User, nil)
+	l.environment(s.Getenv)
+	l.withheld()
+	initial := defaults.table()
+	for i, entry := range l.Config.table() {
+		origin, ok := l.origins[entry.name]
+		if !ok {
+			origin.Layer = FromDefault
+		}
+		l.Values = append(l.Values, Value{entry.name, entry.value(), entry.typed(), initial[i].value(), entry.allowed, origin, entry.installed})
+	}
+	return &l.Loaded
+}
+
+// A loading is a Load at work.
+type loading struct {
+	Loaded
+	origins map[string]Origin
+}
+
+// file reads one file. trusts is nil for a file whose guarded values apply.
+func (l *loading) file(layer Layer, f File, trusts func(name, value string) bool) {
+	text, err := f.Read()
+	then := "the defaults apply"
+	if layer == FromUser {
+		then = "nothing in it applies"
+	}
+	var large *sizeError
+	switch {
+	case errors.As(err, &large):
+		l.Warnings = append(l.Warnings, fmt.Sprintf("%s %v: %s", f.Name, err, then))
+		return
+	case err != nil:
+		l.Warnings = append(l.Warnings, fmt.Sprintf("%s cannot be read, %s: %v", f.Name, then, err))
+		return
+	}
+	table := l.Config.table()
+	r := read(f.Name, text, table)
+	if layer == FromWorkspace {
+		l.guard(r, trusts)
+	}
+	for name, line := range r.lines {
+		l.origins[name] = Origin{Layer: layer, File: f.Name, Line: line}
+	}
+	l.Warnings = append(l.Warnings, r.warnings()...)
+}
+
+// guard takes back the guarded values that the user does not trust.
+func (l *loading) guard(r *reader, trusts func(name, value string) bool) {
+	for i := range r.settings {
+		s := &r.settings[i]
+		line, set := r.lines[s.name]
+		if !set || !slices.Contains(s.guarded, s.value()) {
+			continue
+		}
+		g := Guarded{s.name, s.value(), s.why, line, trusts != nil && trusts(s.name, s.value())}
+		l.Guarded = append(l.Guarded, g)
+		if !g.Trusted {
+			r.reset(s)
+		}
+	}
+}
+
+// environment reads the variables of the settings. An empty one counts as not set.
+func (l *loading) environment(getenv func(string) string) {
+	if getenv == nil {
+		return
+	}
+	for _, s := range l.Config.table() {
+		text := getenv(s.variable())
+		if text == "" {
+			continue
+		}
+		if !s.set(&yaml.Node{Kind: yaml.ScalarNode, Value: text}) {
+			l.Warnings = append(l.Warnings, fmt.Sprintf("%s is %s, not %s: using %s", s.variable(), quote(text), s.allowed, s.value()))
+			continue
+		}
+		l.origins[s.name] = Origin{Layer: FromEnvironment, Variable: s.variable()}
+	}
+}
+
+// withheld warns of the guarded values that do not apply, unless the user chose another.
+func (l *loading) withheld() {
+	var list []string
+	for _, g := range l.Guarded {
+		if _, chosen := l.origins[g.Name]; g.Trusted || chosen {
+			continue
+		}
+		list = append(list, fmt.Sprintf("%s:%d: %s is %s, which %s: it applies after cortext trust, until then it is %s",
+			WorkspaceFile, g.Line, g.Name, g.Value, g.Why, named(l.Config.table(), g.Name).value()))
+	}
+	if len(list) > 0 {
+		l.Warnings = append(l.Warnings, strings.Join(list, "; "))
+	}
+}
+
+// Find returns the value of a setting. The error is a [*NameError] if there is none of
+// that name.
+func (l *Loaded) Find(name string) (Value, error) {
+	for _, v := range l.Values {
+		if v.Name == name {
+			return v, nil
+		}
+	}
+	return Value{}, &NameError{name}
+}
