@@ -22,7 +22,7 @@ type searchOptions struct {
 }
 
 func searchCommand(a *app) *cobra.Command {
-	var o searchOptions
+	o := searchOptions{filterFlags: filterFlags{known: a.agentNames()}}
 	cmd := &cobra.Command{
 		Use:   "search <words>",
 		Short: "Search what was said",
