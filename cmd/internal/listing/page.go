@@ -205,16 +205,37 @@ func (l *Listing) page(s Selection) (Page, error) {
 			return Page{}, err
 		}
 		if len(again) == 0 || round == rounds {
-			for _, i := range at {
-				r, err := v.row(i)
-				if err != nil {
-					return Page{}, err
-				}
-				p.Rows = append(p.Rows, r)
-			}
-			return p, nil
+			p.Rows, err = v.rows(at)
+			return p, err
 		}
 	}
+}
+
+// rows reads the rows at some positions.
+func (v *view) rows(at []int) ([]Row, error) {
+	rows := make([]Row, len(at))
+	err := inChunks(len(at), func(from, end int) (err error) {
+		for k := from; k < end && err == nil; k++ {
+			rows[k], err = v.row(at[k])
+		}
+		return err
+	})
+	return rows, err
+}
+
+// inChunks calls f in parallel for parts of n, and returns one of its errors.
+func inChunks(n int, f func(from, end int) error) error {
+	const chunk = 512
+	var failed atomic.Pointer[error]
+	inParallel((n+chunk-1)/chunk, func(k int) {
+		if err := f(k*chunk, min((k+1)*chunk, n)); err != nil {
+			failed.Store(&err)
+		}
+	})
+	if err := failed.Load(); err != nil {
+		return *err
+	}
+	return nil
 }
 
 // rounds bounds how often a page is made again while its files keep changing.
@@ -272,6 +293,19 @@ func (v *view) page(s Selection) (p Page, at []int, err error) {
 // outdated returns the folders of rows whose files differ from what was read, except those
 // that were read for this page.
 func (l *Listing) outdated(v *view, at []int, read map[string]bool) (folders []string, err error) {
+	if len(at) > looked {
+		var volatile []int
+		for _, i := range at {
+			f, err := v.fixed(i)
+			if err != nil {
+				return nil, err
+			}
+			if f.flags&isVolatile != 0 {
+				volatile = append(volatile, i)
+			}
+		}
+		at = volatile
+	}
 	changed := make([]*Row, len(at))
 	var failed atomic.Pointer[error]
 	inParallel(len(at), func(k int) {
@@ -284,9 +318,6 @@ func (l *Listing) outdated(v *view, at []int, read map[string]bool) (folders []s
 			return
 		}
 		if r.flags&isVolatile == 0 {
-			if len(at) > looked {
-				return
-			}
 			if look, ok := l.store.Look(r.Path); ok && look == r.look {
 				return
 			}
