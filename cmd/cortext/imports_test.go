@@ -92,11 +92,11 @@ var rules = map[string]rule{
 	},
 	"cortext/cmd/internal/listing": {
 		ours: []string{"cortext/cmd/internal/find", "cortext/schema", "cortext/store"},
-		why:  "what a list shows, filters and sorts: no settings, no printing",
+		why:  "what a list shows, filters, sorts and ranks: no settings, no printing",
 	},
 	"cortext/cmd/internal/workspace": {
 		ours: []string{"cortext/cmd/internal/git", "cortext/cmd/internal/lifecycle", "cortext/cmd/internal/registry", "cortext/cmd/internal/removal", "cortext/cmd/internal/shell", "cortext/inject",
-			"cortext/resume", "cortext/resume/notes", "cortext/cmd/internal/find", "cortext/schema/prompt", "cortext/schema",
+			"cortext/resume", "cortext/resume/notes", "cortext/cmd/internal/find", "cortext/cmd/internal/listing", "cortext/schema/prompt", "cortext/schema",
 			"cortext/schema/clip", "cortext/schema/jsonl", "cortext/store"},
 		modules: []string{"go.yaml.in/yaml/v3"},
 		why:     "a workspace and what the user decides about it: no transcript, no capture, no command line",

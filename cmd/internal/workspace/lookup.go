@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"cortext/cmd/internal/find"
+	"cortext/cmd/internal/git"
+	"cortext/cmd/internal/listing"
 	"cortext/schema"
 	"cortext/store"
 )
@@ -48,17 +50,20 @@ type Conversations struct {
 // nearest is how many conversations are suggested if none matches.
 const nearest = 3
 
+// ListingOptions returns what a listing of these conversations needs to know.
+func (w Conversations) ListingOptions() listing.Options {
+	return listing.Options{Git: func() string { return git.State(w.Store.Root()) }}
+}
+
 // Pick returns the one conversation that query matches. The error is a
 // [*NotFoundError] or an [*AmbiguousError].
 func (w Conversations) Pick(query string) (store.Entry, error) {
-	if e, ok := w.byID(query); ok {
-		return e, nil
-	}
-	all, err := w.Store.List()
+	l, err := listing.Open(w.Store, w.ListingOptions())
 	if err != nil {
 		return store.Entry{}, err
 	}
-	hits, err := match(all, query)
+	defer l.Close()
+	hits, err := pickFrom(l, query)
 	var missing *NotFoundError
 	if errors.As(err, &missing) {
 		return w.pickOutside(query, err)
@@ -70,6 +75,30 @@ func (w Conversations) Pick(query string) (store.Entry, error) {
 		return store.Entry{}, &AmbiguousError{Query: query, Candidates: hits}
 	}
 	return hits[0], nil
+}
+
+// pickFrom returns the conversations that match query, best first; at least one. If one is
+// not as the listing has it, or none matches, it looks at all files first: someone may have
+// edited them by hand.
+func pickFrom(l *listing.Listing, query string) ([]store.Entry, error) {
+	everything := listing.Filter{All: true, Archived: true}
+	hits, _ := l.Match(query, everything)
+	if entries, current, err := l.Entries(hits); err == nil && current && len(entries) > 0 {
+		return entries, nil
+	}
+	if err := l.Refresh(); err != nil {
+		return nil, err
+	}
+	hits, _ = l.Match(query, everything)
+	entries, _, err := l.Entries(hits)
+	if err != nil || len(entries) > 0 {
+		return entries, err
+	}
+	near, _, err := l.Entries(l.Nearest(query, nearest))
+	if err == nil {
+		err = &NotFoundError{Query: query, Near: near}
+	}
+	return nil, err
 }
 
 // match returns the conversations that match query, best first; at least one.
