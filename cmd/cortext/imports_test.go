@@ -92,7 +92,7 @@ var rules = map[string]rule{
 	},
 	"cortext/cmd/internal/listing": {
 		ours: []string{"cortext/cmd/internal/find", "cortext/schema", "cortext/store"},
-		why:  "what a list shows, filters and sorts: no settings, no printing",
+		why:  "what a list shows, filters, sorts and ranks: no settings, no printing",
 	},
 	"cortext/cmd/internal/search/needle": {modules: []string{"golang.org/x/sys/cpu"}, why: "bytes and letters; knows no record"},
 	"cortext/cmd/internal/search": {
@@ -105,8 +105,9 @@ var rules = map[string]rule{
 		why:     "reads and changes settings: no conversation, and it acts on none of them",
 	},
 	"cortext/cmd/internal/workspace": {
-		ours: []string{"cortext/cmd/internal/settings", "cortext/cmd/internal/git", "cortext/cmd/internal/lifecycle", "cortext/cmd/internal/listing", "cortext/cmd/internal/registry", "cortext/cmd/internal/removal", "cortext/cmd/internal/shell", "cortext/inject",
-			"cortext/resume", "cortext/resume/notes", "cortext/cmd/internal/find", "cortext/schema/prompt", "cortext/schema",
+		ours: []string{"cortext/cmd/internal/find", "cortext/cmd/internal/git", "cortext/cmd/internal/lifecycle", "cortext/cmd/internal/listing",
+			"cortext/cmd/internal/registry", "cortext/cmd/internal/removal", "cortext/cmd/internal/settings", "cortext/cmd/internal/shell", "cortext/inject",
+			"cortext/resume", "cortext/resume/notes", "cortext/schema", "cortext/schema/prompt",
 			"cortext/schema/clip", "cortext/schema/jsonl", "cortext/store"},
 		why: "a workspace and what the user decides about it: no transcript, no capture, no command line",
 	},

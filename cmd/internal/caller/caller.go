@@ -46,7 +46,7 @@ func (c Caller) Current() (store.Entry, error) {
 			return c.ws.Entry(b.CurrentSegment().Path)
 		}
 	}
-	active, err := c.ws.Active()
+	active, err := c.ws.ListedActive()
 	if err != nil {
 		return store.Entry{}, err
 	}

@@ -164,6 +164,41 @@ func (q *Query) Hits(f *Folded, tier Tier) bool {
 	return false
 }
 
+// Needles returns texts, of which each name that the query hits up to [InName] has one; see
+// [AppendName].
+func (q *Query) Needles() [][]byte {
+	longest := q.text // of a path that leads nowhere
+	for i, w := range q.words {
+		if i == 0 || len(w) > len(longest) {
+			longest = w
+		}
+	}
+	needles := [][]byte{longest}
+	if len(q.place) > 0 && !bytes.Contains(q.place, longest) {
+		needles = append(needles, q.place)
+	}
+	parts := bytes.Split(q.place, []byte("/"))
+	for i := 1; i < len(parts); i++ {
+		needles = append(needles, bytes.Join(parts[i-1:i+1], []byte("/")))
+	}
+	return needles
+}
+
+// MayScatter reports whether [Query.Letters] may accept a folded name.
+func (q *Query) MayScatter(name []byte) bool {
+	for _, w := range bytes.Fields(q.text) {
+		rest := name
+		for _, c := range w {
+			at := bytes.IndexByte(rest, c)
+			if at < 0 {
+				return false
+			}
+			rest = rest[at+1:]
+		}
+	}
+	return true
+}
+
 // begins reports whether the query is the beginning of a folder with its date, or the
 // date.
 func (q *Query) begins(folder []byte) bool {

@@ -1,36 +1,317 @@
 package listing
 
 import (
+	"bytes"
+	"slices"
+	"sort"
+	"sync"
+
 	"cortext/cmd/internal/find"
 )
 
 // Match returns the positions of the conversations that a query matches, among those that
 // a filter selects, and how exactly. See [find.Match] for the order.
-func (l *Listing) Match(query string, f Filter) ([]int, find.Tier) {
-	at := l.Select(f)
-	hits, tier := find.Match(l.items(at), query)
-	return pick(at, hits), tier
+func (l *Listing) Match(query string, f Filter) (at []int, tier find.Tier) {
+	q, ok := find.Parse(query)
+	if !ok {
+		return nil, find.None
+	}
+	l.try(func(v *view) (err error) {
+		if at, tier, err = v.match(&q, &f); err == nil {
+			err = v.ready(at)
+		}
+		return err
+	})
+	return at, tier
+}
+
+// ready makes sure that rows can be read.
+func (v *view) ready(at []int) error {
+	const few = 64
+	if len(at) > few {
+		return v.base.loadAll()
+	}
+	for _, i := range at {
+		if _, err := v.row(i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// A matcher collects what matches a query.
+type matcher struct {
+	*view
+	query *find.Query
+	sel   *selector
+
+	mu   sync.Mutex
+	tier find.Tier // of the hits; None if there are none
+	at   []int
+}
+
+// hit adds a position that matches in a tier, unless there are hits in a lower one.
+func (m *matcher) hit(at int, tier find.Tier) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	switch {
+	case m.tier == find.None || tier < m.tier:
+		m.tier, m.at = tier, append(m.at[:0], at)
+	case tier == m.tier:
+		m.at = append(m.at, at)
+	}
+}
+
+// try adds a position if it matches in one of the tiers from first to last.
+func (m *matcher) try(at int, texts *find.Folded, first, last find.Tier) {
+	for tier := first; tier <= last; tier++ {
+		if m.query.Hits(texts, tier) {
+			m.hit(at, tier)
+			return
+		}
+	}
+}
+
+func (v *view) match(q *find.Query, f *Filter) ([]int, find.Tier, error) {
+	sel, err := v.selector(f)
+	if err != nil {
+		return nil, find.None, err
+	}
+	m := &matcher{view: v, query: q, sel: sel}
+	for _, step := range []func() error{m.byName, m.byText} {
+		if err := step(); err != nil {
+			return nil, find.None, err
+		}
+		if m.tier != find.None {
+			slices.Sort(m.at)
+			return m.at, m.tier, nil
+		}
+	}
+	return m.byLetters()
+}
+
+// selected reports whether the filter selects a row of the index.
+func (m *matcher) selected(base int, f *fixed) (bool, error) {
+	ok, err := m.sel.selects(f)
+	if ok && len(m.sel.filter.Tags) > 0 {
+		var r Row
+		r, _, err = m.base.row(base)
+		ok = m.sel.filter.hasTag(r.Tags)
+	}
+	return ok, err
+}
+
+// eachAdded calls f with the rows that are not in the index and that the filter selects.
+func (m *matcher) eachAdded(f func(at int, item *find.Item)) {
+	for _, s := range m.spans {
+		if s.base >= 0 {
+			continue
+		}
+		if r := &m.added[s.added].Row; m.sel.filter.Selects(r) {
+			f(s.at, r.item())
+		}
+	}
+}
+
+func (r *Row) item() *find.Item {
+	return &find.Item{ID: r.ID, Folder: r.Folder(), Title: r.Title, Summary: r.Summary, Prompt: r.Description, Tags: r.Tags}
+}
+
+// byName finds what matches in a tier up to InName. Only rows are examined that have one
+// of a few texts in their name.
+func (m *matcher) byName() error {
+	m.eachAdded(func(at int, item *find.Item) {
+		texts := item.Fold()
+		m.try(at, &texts, find.ByID, find.InName)
+	})
+	names, err := m.base.load(nameSection)
+	if err != nil {
+		return err
+	}
+	if _, err := m.base.load(rowSection); err != nil {
+		return err
+	}
+	var rows []int
+	for _, needle := range m.query.Needles() {
+		for from := 0; ; {
+			i := bytes.Index(names[from:], needle)
+			if i < 0 {
+				break
+			}
+			row, end, err := m.base.named(from + i)
+			if err != nil {
+				return err
+			}
+			rows = append(rows, row)
+			from = max(end, from+i+1)
+		}
+	}
+	slices.Sort(rows)
+	rows = slices.Compact(rows)
+	return inChunks(len(rows), func(from, end int) error {
+		for _, row := range rows[from:end] {
+			f, err := m.base.fixed(row)
+			if err != nil {
+				return err
+			}
+			at, ok := m.position(row)
+			if ok {
+				ok, err = m.selected(row, &f)
+			}
+			if err != nil {
+				return err
+			}
+			if name, ok2 := f.name.in(names); !ok2 {
+				return errDamaged
+			} else if ok {
+				m.try(at, &find.Folded{Name: name}, find.ByID, find.InName)
+			}
+		}
+		return nil
+	})
+}
+
+// in returns a part of a section.
+func (e extent) in(section []byte) ([]byte, bool) {
+	end := int64(e.at) + int64(e.size)
+	if end > int64(len(section)) {
+		return nil, false
+	}
+	return section[e.at:end:end], true
+}
+
+// named returns the row whose name is at a place of the section of names, and its end.
+func (x *index) named(place int) (row, end int, err error) {
+	row = sort.Search(x.n, func(i int) bool {
+		f, e := x.fixed(i)
+		if e != nil {
+			err = e
+		}
+		return int(f.name.at) > place
+	}) - 1
+	if err != nil || row < 0 {
+		return 0, 0, errDamaged
+	}
+	f, err := x.fixed(row)
+	return row, int(f.name.at) + int(f.name.size), err
+}
+
+// eachBase calls f in parallel with all rows of the index that the filter selects.
+func (m *matcher) eachBase(f func(at, base int, row *fixed) error) error {
+	for k, s := range m.spans {
+		if s.base < 0 {
+			continue
+		}
+		err := inChunks(m.end(k)-s.at, func(from, end int) error {
+			for i := from; i < end; i++ {
+				row, err := m.base.fixed(s.base + i)
+				if err != nil {
+					return err
+				}
+				ok, err := m.selected(s.base+i, &row)
+				if err == nil && ok {
+					err = f(s.at+i, s.base+i, &row)
+				}
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// byText finds what matches in a tier from InPrompt to Anywhere.
+func (m *matcher) byText() error {
+	m.eachAdded(func(at int, item *find.Item) {
+		texts := item.Fold()
+		m.try(at, &texts, find.InPrompt, find.Anywhere)
+	})
+	names, err := m.base.load(nameSection)
+	if err != nil {
+		return err
+	}
+	if err := m.base.loadAll(); err != nil {
+		return err
+	}
+	buffers := sync.Pool{New: func() any { return new(find.Folded) }}
+	return m.eachBase(func(at, base int, f *fixed) error {
+		r, _, err := m.base.row(base)
+		name, ok := f.name.in(names)
+		if err != nil || !ok {
+			return errDamaged
+		}
+		texts := buffers.Get().(*find.Folded)
+		defer buffers.Put(texts)
+		prompt := find.AppendPrompt(texts.Prompt[:0], r.Description, r.Tags)
+		*texts = find.Folded{Name: name, Prompt: prompt, Summary: find.AppendText(texts.Summary[:0], r.Summary)}
+		m.try(at, texts, find.InPrompt, find.Anywhere)
+		return nil
+	})
+}
+
+// byLetters finds what matches in the last tier, best first.
+func (m *matcher) byLetters() ([]int, find.Tier, error) {
+	var scores []find.Score
+	var mu sync.Mutex
+	add := func(at int, r *Row) {
+		if score, ok := m.query.Letters(r.Title, r.Folder()); ok {
+			mu.Lock()
+			defer mu.Unlock()
+			scores = append(scores, find.Score{At: at, Score: score})
+		}
+	}
+	for _, s := range m.spans {
+		if s.base < 0 && m.sel.filter.Selects(&m.added[s.added].Row) {
+			add(s.at, &m.added[s.added].Row)
+		}
+	}
+	names, err := m.base.load(nameSection)
+	if err != nil {
+		return nil, find.None, err
+	}
+	err = m.eachBase(func(at, base int, f *fixed) error {
+		name, ok := f.name.in(names)
+		if !ok {
+			return errDamaged
+		}
+		if !m.query.MayScatter(name) {
+			return nil
+		}
+		r, _, err := m.base.row(base)
+		if err == nil {
+			add(at, &r)
+		}
+		return err
+	})
+	if err != nil || len(scores) == 0 {
+		return nil, find.None, err
+	}
+	slices.SortFunc(scores, func(a, b find.Score) int { return a.At - b.At })
+	return find.Best(scores, len(scores)), find.ByLetters, nil
 }
 
 // Nearest returns the positions of up to n conversations that a query without a match may
 // have meant, best first.
-func (l *Listing) Nearest(query string, n int) []int {
-	at := l.Select(Filter{All: true, Archived: true})
-	return pick(at, find.Nearest(l.items(at), query, n))
-}
-
-func pick(from, at []int) []int {
-	for k, i := range at {
-		at[k] = from[i]
-	}
+func (l *Listing) Nearest(query string, n int) (at []int) {
+	l.try(func(v *view) error {
+		if err := v.base.loadAll(); err != nil {
+			return err
+		}
+		items := make([]find.Item, v.n)
+		for i := range items {
+			r, err := v.row(i)
+			if err != nil {
+				return err
+			}
+			items[i] = *r.item()
+		}
+		at = find.Nearest(items, query, n)
+		return nil
+	})
 	return at
-}
-
-func (l *Listing) items(at []int) []find.Item {
-	items := make([]find.Item, len(at))
-	for k, i := range at {
-		r := l.Row(i)
-		items[k] = find.Item{ID: r.ID, Folder: r.Folder(), Title: r.Title, Summary: r.Summary, Prompt: r.Description, Tags: r.Tags}
-	}
-	return items
 }

@@ -84,6 +84,12 @@ func Refresh(st *store.Store, opts Options) error {
 	return cmp.Or(err, l.Close())
 }
 
+// Refresh is [Refresh] for a listing in use: positions of before mean nothing afterwards.
+func (l *Listing) Refresh() error {
+	base, _ := openLast(l.store)
+	return l.sweep(base)
+}
+
 // Close releases the listing. The strings of its rows stay valid.
 func (l *Listing) Close() error {
 	if v := l.view.Load(); v != nil {

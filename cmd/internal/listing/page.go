@@ -3,6 +3,7 @@ package listing
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -32,21 +33,56 @@ func (l *Listing) Entry(i int) (store.Entry, error) {
 	return l.Read(&r)
 }
 
-// Read reads the conversation of a row from its files. The error is [store.ErrNotFound] if
-// it is gone.
+// Read reads the conversation of a row from its files, as [store.Store.List] does. The
+// error is [store.ErrNotFound] if it is gone.
 func (l *Listing) Read(r *Row) (store.Entry, error) {
-	e := store.Entry{Path: r.Path, Session: &schema.Session{ID: r.ID}, Waiting: r.Waiting, Twins: r.Twins}
-	c, err := l.store.Open(e)
-	if err != nil {
-		return e, err
+	for _, e := range l.store.ListOf(append([]string{r.Path}, r.Twins...)) {
+		if r.isIn(e.Path) && e.Waiting == r.Waiting {
+			return e, nil
+		}
 	}
-	defer c.Close()
-	s, damage, err := c.Session()
-	if err != nil {
-		return e, err
+	return store.Entry{}, fmt.Errorf("conversation %q: %w", r.Path, store.ErrNotFound)
+}
+
+// readAtOnce is how many conversations are read from their files when many are meant. The
+// others are described by what the listing knows.
+const readAtOnce = 64
+
+// Entries reads the conversations at some positions from their files, unless they are
+// many. current is false if one of them is not as the listing has it.
+func (l *Listing) Entries(at []int) (entries []store.Entry, current bool, err error) {
+	current = true
+	for k, i := range at {
+		r := l.Row(i)
+		if k >= readAtOnce {
+			entries = append(entries, r.entry())
+			continue
+		}
+		e, err := l.Read(&r)
+		if errors.Is(err, store.ErrNotFound) {
+			current = false
+			continue
+		}
+		if err != nil {
+			return nil, false, err
+		}
+		now := rowOf(e)
+		current = current && now.ID == r.ID && now.Path == r.Path && now.Title == r.Title && now.Status == r.Status &&
+			now.Archived == r.Archived && now.Summary == r.Summary && now.Description == r.Description && slices.Equal(now.Tags, r.Tags)
+		entries = append(entries, e)
 	}
-	e.Session, e.Damage = s, damage
-	return e, nil
+	return entries, current, nil
+}
+
+// entry describes a conversation by its row alone.
+func (r *Row) entry() store.Entry {
+	s := &schema.Session{
+		Version: schema.Version, ID: r.ID, ConversationID: r.ConversationID, Title: r.Title, ConversationType: r.Type, Status: schema.Status(r.Status),
+		Archived: r.Archived, CreatedAt: schema.NewTime(r.Created), LastActive: schema.NewTime(r.LastActive), MessageCount: r.Messages,
+		Tokens: r.Tokens, ContextSummary: r.Summary, Description: r.Description, Tags: r.Tags,
+	}
+	s.AgentConfig.Agent, s.AgentConfig.Model = r.Agent, r.Model
+	return store.Entry{Path: r.Path, Session: s, Waiting: r.Waiting, Twins: r.Twins}
 }
 
 // ByID returns the position of the conversation with an id.
@@ -143,9 +179,9 @@ type Page struct {
 	Hidden int // others that the filter would select if they were not completed or archived
 }
 
-// looked is the most rows of a page whose files are looked at one by one. For a longer one
+// Looked is the most rows of a page whose files are looked at one by one. For a longer one
 // the folders of all days are.
-const looked = 4096
+const Looked = 4096
 
 // Page returns what a selection shows. Each row is as its files are now: changed ones were
 // read again, and none is gone. The error is that of reading all files, after the index
@@ -164,7 +200,7 @@ func (l *Listing) page(s Selection) (Page, error) {
 	v := l.view.Load()
 	read := map[string]bool{} // folders read for this page
 	var again []string        // folders to read again
-	if s.Limit == 0 || s.Limit > looked {
+	if s.Limit == 0 || s.Limit > Looked {
 		l.mu.Lock()
 		known := l.state
 		l.mu.Unlock()
@@ -205,16 +241,37 @@ func (l *Listing) page(s Selection) (Page, error) {
 			return Page{}, err
 		}
 		if len(again) == 0 || round == rounds {
-			for _, i := range at {
-				r, err := v.row(i)
-				if err != nil {
-					return Page{}, err
-				}
-				p.Rows = append(p.Rows, r)
-			}
-			return p, nil
+			p.Rows, err = v.rows(at)
+			return p, err
 		}
 	}
+}
+
+// rows reads the rows at some positions.
+func (v *view) rows(at []int) ([]Row, error) {
+	rows := make([]Row, len(at))
+	err := inChunks(len(at), func(from, end int) (err error) {
+		for k := from; k < end && err == nil; k++ {
+			rows[k], err = v.row(at[k])
+		}
+		return err
+	})
+	return rows, err
+}
+
+// inChunks calls f in parallel for parts of n, and returns one of its errors.
+func inChunks(n int, f func(from, end int) error) error {
+	const chunk = 512
+	var failed atomic.Pointer[error]
+	inParallel((n+chunk-1)/chunk, func(k int) {
+		if err := f(k*chunk, min((k+1)*chunk, n)); err != nil {
+			failed.Store(&err)
+		}
+	})
+	if err := failed.Load(); err != nil {
+		return *err
+	}
+	return nil
 }
 
 // rounds bounds how often a page is made again while its files keep changing.
@@ -222,7 +279,7 @@ const rounds = 16
 
 // page returns the positions that a selection shows.
 func (v *view) page(s Selection) (p Page, at []int, err error) {
-	simple := s.Filter.isZero() && (s.Order == "" || s.Order == ByLastActive) && !s.Reverse && s.Limit > 0 && s.Limit <= looked
+	simple := s.Filter.isZero() && (s.Order == "" || s.Order == ByLastActive) && !s.Reverse && s.Limit > 0 && s.Limit <= Looked
 	if simple {
 		if p.Total, err = v.shown(); err != nil {
 			return p, nil, err
@@ -263,7 +320,7 @@ func (v *view) page(s Selection) (p Page, at []int, err error) {
 	if s.Limit > 0 {
 		at = at[:min(s.Limit, len(at))]
 	}
-	if len(at) > looked {
+	if len(at) > Looked {
 		err = v.base.loadAll()
 	}
 	return p, at, err
@@ -272,6 +329,19 @@ func (v *view) page(s Selection) (p Page, at []int, err error) {
 // outdated returns the folders of rows whose files differ from what was read, except those
 // that were read for this page.
 func (l *Listing) outdated(v *view, at []int, read map[string]bool) (folders []string, err error) {
+	if len(at) > Looked {
+		var volatile []int
+		for _, i := range at {
+			f, err := v.fixed(i)
+			if err != nil {
+				return nil, err
+			}
+			if f.flags&isVolatile != 0 {
+				volatile = append(volatile, i)
+			}
+		}
+		at = volatile
+	}
 	changed := make([]*Row, len(at))
 	var failed atomic.Pointer[error]
 	inParallel(len(at), func(k int) {
@@ -284,9 +354,6 @@ func (l *Listing) outdated(v *view, at []int, read map[string]bool) (folders []s
 			return
 		}
 		if r.flags&isVolatile == 0 {
-			if len(at) > looked {
-				return
-			}
 			if look, ok := l.store.Look(r.Path); ok && look == r.look {
 				return
 			}

@@ -135,7 +135,7 @@ func (v *view) fixed(i int) (fixed, error) {
 	base, added := v.find(i)
 	if base < 0 {
 		r := &v.added[added]
-		return fixed{active: r.LastActive, created: r.Created, tokens: r.Tokens, messages: int64(r.Messages)}, nil
+		return fixed{active: r.LastActive, created: r.Created, tokens: r.Tokens, messages: int64(r.Messages), flags: r.flags}, nil
 	}
 	return v.base.fixed(base)
 }

@@ -64,14 +64,12 @@ const nearest = 3
 // Pick returns the one conversation that query matches. The error is a
 // [*NotFoundError] or an [*AmbiguousError].
 func (w Conversations) Pick(query string) (store.Entry, error) {
-	if e, ok := w.byID(query); ok {
-		return e, nil
-	}
-	all, err := w.Store.List()
+	l, err := w.Listing(nil)
 	if err != nil {
 		return store.Entry{}, err
 	}
-	hits, err := match(all, query)
+	defer l.Close()
+	hits, err := pickFrom(l, query)
 	var missing *NotFoundError
 	if errors.As(err, &missing) {
 		return w.pickOutside(query, err)
@@ -102,6 +100,30 @@ func (w Conversations) PickAmong(query string, keep func(store.Entry) bool) (sto
 		return store.Entry{}, &AmbiguousError{Query: query, Candidates: hits}
 	}
 	return hits[0], nil
+}
+
+// pickFrom returns the conversations that match query, best first; at least one. If one is
+// not as the listing has it, or none matches, it looks at all files first: someone may have
+// edited them by hand.
+func pickFrom(l *listing.Listing, query string) ([]store.Entry, error) {
+	everything := listing.Filter{All: true, Archived: true}
+	hits, _ := l.Match(query, everything)
+	if entries, current, err := l.Entries(hits); err == nil && current && len(entries) > 0 {
+		return entries, nil
+	}
+	if err := l.Refresh(); err != nil {
+		return nil, err
+	}
+	hits, _ = l.Match(query, everything)
+	entries, _, err := l.Entries(hits)
+	if err != nil || len(entries) > 0 {
+		return entries, err
+	}
+	near, _, err := l.Entries(l.Nearest(query, nearest))
+	if err == nil {
+		err = &NotFoundError{Query: query, Near: near}
+	}
+	return nil, err
 }
 
 // match returns the conversations that match query, best first; at least one.

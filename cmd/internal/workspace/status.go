@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"cortext/cmd/internal/lifecycle"
+	"cortext/cmd/internal/listing"
 	"cortext/schema"
 	"cortext/store"
 )
@@ -85,7 +86,7 @@ func (w *Workspace) pauseOthers(path string) (paused []string, err error) {
 	if !w.Config.OneActive {
 		return nil, nil
 	}
-	active, err := w.Active()
+	active, err := w.ListedActive()
 	if err != nil {
 		return nil, err
 	}
@@ -108,6 +109,26 @@ func (w *Workspace) pauseOthers(path string) (paused []string, err error) {
 func (w *Workspace) Active() ([]store.Entry, error) {
 	all, err := w.Store.ListAny(func(k store.Known) bool { return string(k.Status) == string(schema.Active) })
 	return slices.DeleteFunc(all, func(e store.Entry) bool { return e.Session.Status != schema.Active || unwritable(e) }), err
+}
+
+// ListedActive is Active for commands: an edit by hand may count only a minute later.
+func (w *Workspace) ListedActive() (active []store.Entry, err error) {
+	l, err := w.Listing(nil)
+	if err != nil {
+		return nil, err
+	}
+	defer l.Close()
+	page, err := l.Page(listing.Selection{Filter: listing.Filter{Statuses: []string{string(schema.Active)}, Archived: true}, Limit: listing.Looked})
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range page.Rows {
+		e, err := l.Read(&r)
+		if err == nil && e.Session.Status == schema.Active && !unwritable(e) {
+			active = append(active, e)
+		}
+	}
+	return active, nil
 }
 
 // ShownStatus returns the status of a conversation for listings. It is "newer" for a
