@@ -30,8 +30,24 @@ func New(ws *workspace.Workspace, c *capture.Capture) Caller { return Caller{ws,
 // CORTEXT_SESSION, else of the agent session the command runs in, else the only active
 // one.
 func (c Caller) Current() (store.Entry, error) {
+	e, listed, err := c.current()
+	if err != nil || !listed {
+		return e, err
+	}
+	return c.ws.Entry(e.Path)
+}
+
+// Listed is Current, but may describe the conversation as a list does.
+func (c Caller) Listed() (store.Entry, error) {
+	e, _, err := c.current()
+	return e, err
+}
+
+// current returns the current conversation; listed says that only a list describes it.
+func (c Caller) current() (e store.Entry, listed bool, err error) {
 	if id := c.ws.Env.Machine.Getenv("CORTEXT_SESSION"); id != "" {
-		return c.ws.Pick(id)
+		e, err = c.ws.Pick(id)
+		return e, false, err
 	}
 	for _, agent := range c.ws.Env.Agents {
 		id := agent.Session(c.ws.Env.Machine)
@@ -40,26 +56,27 @@ func (c Caller) Current() (store.Entry, error) {
 		}
 		b, err := c.capture.Bind(agent, id, "")
 		if err != nil {
-			return store.Entry{}, err
+			return e, false, err
 		}
 		if b.Bound() {
-			return c.ws.Entry(b.CurrentSegment().Path)
+			e, err = c.ws.Entry(b.CurrentSegment().Path)
+			return e, false, err
 		}
 	}
 	active, err := c.ws.ListedActive()
 	if err != nil {
-		return store.Entry{}, err
+		return e, false, err
 	}
 	if busy := slices.DeleteFunc(slices.Clone(active), c.ws.Idle.Includes); len(busy) > 0 {
 		active = busy
 	}
 	switch len(active) {
 	case 0:
-		return store.Entry{}, workspace.ErrNoConversation
+		return e, false, workspace.ErrNoConversation
 	case 1:
-		return active[0], nil
+		return active[0], true, nil
 	}
-	return store.Entry{}, &workspace.AmbiguousError{Candidates: active}
+	return e, false, &workspace.AmbiguousError{Candidates: active}
 }
 
 // PickOrCurrent is Pick for a query, or Current without one.

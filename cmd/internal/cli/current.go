@@ -35,7 +35,7 @@ func runCurrent(ctx context.Context, a *app, w *opened, asJSON bool) error {
 	if err := a.notices(w).allWaiting(); err != nil {
 		return err
 	}
-	e, err := w.caller().Current()
+	e, err := w.caller().Listed()
 	if err != nil {
 		return err
 	}

@@ -55,7 +55,7 @@ func (l *Listing) Entries(at []int) (entries []store.Entry, current bool, err er
 	for k, i := range at {
 		r := l.Row(i)
 		if k >= readAtOnce {
-			entries = append(entries, r.entry())
+			entries = append(entries, r.Entry())
 			continue
 		}
 		e, err := l.Read(&r)
@@ -74,8 +74,9 @@ func (l *Listing) Entries(at []int) (entries []store.Entry, current bool, err er
 	return entries, current, nil
 }
 
-// entry describes a conversation by its row alone.
-func (r *Row) entry() store.Entry {
+// Entry describes a conversation by its row alone: without its sources, plan, notes and
+// whatever else no list shows.
+func (r *Row) Entry() store.Entry {
 	s := &schema.Session{
 		Version: schema.Version, ID: r.ID, ConversationID: r.ConversationID, Title: r.Title, ConversationType: r.Type, Status: schema.Status(r.Status),
 		Archived: r.Archived, CreatedAt: schema.NewTime(r.Created), LastActive: schema.NewTime(r.LastActive), MessageCount: r.Messages,

@@ -111,7 +111,8 @@ func (w *Workspace) Active() ([]store.Entry, error) {
 	return slices.DeleteFunc(all, func(e store.Entry) bool { return e.Session.Status != schema.Active || unwritable(e) }), err
 }
 
-// ListedActive is Active for commands: an edit by hand may count only a minute later.
+// ListedActive describes the active conversations as a list does, see [listing.Row.Entry].
+// It opens no file that has not changed.
 func (w *Workspace) ListedActive() (active []store.Entry, err error) {
 	l, err := w.Listing(nil)
 	if err != nil {
@@ -119,16 +120,10 @@ func (w *Workspace) ListedActive() (active []store.Entry, err error) {
 	}
 	defer l.Close()
 	page, err := l.Page(listing.Selection{Filter: listing.Filter{Statuses: []string{string(schema.Active)}, Archived: true}, Limit: listing.Looked})
-	if err != nil {
-		return nil, err
-	}
 	for _, r := range page.Rows {
-		e, err := l.Read(&r)
-		if err == nil && e.Session.Status == schema.Active && !unwritable(e) {
-			active = append(active, e)
-		}
+		active = append(active, r.Entry())
 	}
-	return active, nil
+	return active, err
 }
 
 // ShownStatus returns the status of a conversation for listings. It is "newer" for a
