@@ -145,8 +145,11 @@ func (m *model) back() tea.Cmd {
 func (m *model) command(letter rune) (tea.Cmd, bool) {
 	switch letter {
 	case 'a':
-		if len(m.o.Agents) > 0 && m.chosen() != nil {
-			m.menu = menu{title: "Resume in which agent?", items: m.o.Agents, cursor: max(slices.Index(m.o.Agents, m.chosen().Agent), 0), pick: func(m *model, agent string) tea.Cmd { return m.resume(agent) }}
+		if row := m.chosen(); row != nil && len(m.o.Agents) > 0 {
+			m.menu = menu{
+				title: "Resume " + clean(row.Title) + " in which agent?", items: m.o.Agents, cursor: max(slices.Index(m.o.Agents, row.Agent), 0),
+				pick: func(m *model, agent string) tea.Cmd { return m.resume(agent) },
+			}
 			m.mode = choosing
 		}
 	case 'n':

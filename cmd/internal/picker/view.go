@@ -248,7 +248,7 @@ func (m *model) itemAt(x, y int) (item int, ok bool) {
 
 // view draws the menu.
 func (n *menu) view(u ruler, l layout) []string {
-	lines := []string{" " + strong.of(n.title)}
+	lines := []string{" " + strong.of(u.fit(n.title, l.width-1))}
 	from := max(0, min(n.cursor-l.height+3, len(n.items)-l.height+1))
 	for i := from; i < len(n.items); i++ {
 		if i == n.cursor {
