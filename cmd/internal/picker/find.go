@@ -26,6 +26,7 @@ const (
 // An entry is what words are compared with: the folded title, then type, agent, tags and
 // folder, then the summary.
 type entry struct {
+	id          string
 	text        string
 	title, head int // where the title and the fields after it end
 	mask        uint64
@@ -62,6 +63,7 @@ func (x *index) grow(to int) {
 
 // entry makes the entry of a conversation, in lower case.
 func (x *index) entry(r *listing.Row) (e entry) {
+	e.id = r.ID
 	x.buf = x.buf[:0]
 	x.add(&e, r.Title)
 	e.title = len(x.buf)
@@ -206,6 +208,9 @@ func scattered(text, word string, most int) bool {
 	}
 }
 
+// leastOfID is how many characters of an id mean it.
+const leastOfID = 6
+
 // A query is the words to filter by.
 type query struct {
 	text  string
@@ -223,8 +228,14 @@ func (q *query) letter() bool {
 	return len(q.words) == 1 && utf8.RuneCountInString(q.words[0]) == 1
 }
 
+// maybeID reports whether the query may be the beginning of an id.
+func (q *query) maybeID() bool { return len(q.words) == 1 && len(q.words[0]) >= leastOfID }
+
 // score returns how well an entry matches all words, or noMatch.
 func (q *query) score(e *entry) int {
+	if q.maybeID() && strings.HasPrefix(e.id, q.words[0]) {
+		return beginsInTitle << 4
+	}
 	if e.mask&q.mask != q.mask {
 		return noMatch
 	}
@@ -271,7 +282,7 @@ type answer struct {
 
 // extends reports whether q can only match conversations that a matches.
 func (a *answer) extends(q query) bool {
-	return a.whole && strings.HasPrefix(q.text, a.query.text)
+	return a.whole && strings.HasPrefix(q.text, a.query.text) && q.maybeID() == a.query.maybeID()
 }
 
 // A finder filters the conversations of an index.
