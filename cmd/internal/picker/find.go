@@ -2,7 +2,6 @@ package picker
 
 import (
 	"cmp"
-	"math/bits"
 	"runtime"
 	"slices"
 	"strings"
@@ -20,7 +19,7 @@ import (
 // looking whether a newer key came.
 const (
 	atOnce  = 4096
-	between = 2048
+	between = 1024
 )
 
 // An entry is what words are compared with: the folded title, then type, agent, tags and
@@ -59,6 +58,20 @@ func (x *index) grow(to int) {
 		}
 		x.mu.Unlock()
 	}
+}
+
+// complete reports whether all entries are made.
+func (x *index) complete() bool { return int(x.ready.Load()) == len(x.entries) }
+
+// having returns the conversations that have the letters of a mask.
+func (x *index) having(mask uint64, among []int) []int {
+	have := make([]int, 0, len(among))
+	for _, at := range among {
+		if x.entries[at].mask&mask == mask {
+			have = append(have, at)
+		}
+	}
+	return have
 }
 
 // entry makes the entry of a conversation, in lower case.
@@ -109,6 +122,9 @@ func maskOf(text string) (mask uint64) {
 	}
 	return mask
 }
+
+// ownBits are the bits that stand for one letter alone.
+const ownBits = 1<<36 - 1
 
 // bit returns the bit of a letter. Letters outside of a-z and 0-9 share bits.
 func bit(r rune) uint64 {
@@ -228,6 +244,9 @@ func (q *query) letter() bool {
 	return len(q.words) == 1 && utf8.RuneCountInString(q.words[0]) == 1
 }
 
+// masked reports whether the mask alone says what matches.
+func (q *query) masked() bool { return q.letter() && q.mask&ownBits != 0 }
+
 // maybeID reports whether the query may be the beginning of an id.
 func (q *query) maybeID() bool { return len(q.words) == 1 && len(q.words[0]) >= leastOfID }
 
@@ -238,9 +257,6 @@ func (q *query) score(e *entry) int {
 	}
 	if e.mask&q.mask != q.mask {
 		return noMatch
-	}
-	if q.letter() && bits.OnesCount64(q.mask&(1<<36-1)) == 1 {
-		return inFields
 	}
 	worst := beginsInTitle
 	for _, w := range q.words {
@@ -327,14 +343,17 @@ func (f *finder) find(q query) (first answer, rest func() (answer, bool)) {
 		}
 		among = f.answers[n-1].matched
 	}
-	most := len(among)
-	if !f.quick(q, among) {
-		most = min(most, atOnce)
+	if q.masked() && f.index.complete() {
+		first = answer{query: q, matched: f.index.having(q.mask, among), whole: true}
+		first.shown, first.hidden = first.matched, len(f.index.having(q.mask, f.hidden))
+		f.keep(first)
+		return first, nil
 	}
+	most := min(len(among), atOnce)
 	scores, _ := f.scores(q, among[:most], number)
 	first = ranked(q, among, scores)
 	first.whole = most == len(among)
-	if first.whole && f.quick(q, f.hidden) {
+	if first.whole && len(f.hidden) <= atOnce {
 		first.hidden = f.count(q, f.hidden, number)
 		f.keep(first)
 		return first, nil
@@ -363,11 +382,6 @@ func (f *finder) find(q query) (first answer, rest func() (answer, bool)) {
 		whole.hidden, whole.whole = f.count(q, f.hidden, number), true
 		return whole, f.newest.Load() == number
 	}
-}
-
-// quick reports whether looking at conversations takes less than a frame.
-func (f *finder) quick(q query, among []int) bool {
-	return len(among) <= atOnce || q.letter() && int(f.index.ready.Load()) == f.index.rows.Len()
 }
 
 // keep remembers a whole answer, for queries that extend it.

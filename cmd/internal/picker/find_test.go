@@ -84,7 +84,8 @@ func TestRank(t *testing.T) {
 // once finds.
 func TestNarrowed(t *testing.T) {
 	rows := many(10_000)
-	narrowed := newFinder(newIndex(rows), listing.Filter{All: true})
+	x := newIndex(rows)
+	narrowed := newFinder(x, listing.Filter{All: true})
 	for _, typed := range []string{"parser windows", "prsr", "日本語", "login retry 99", "fix the x", "pfx", rows[77].ID} {
 		var texts []string
 		for i := range typed {
@@ -95,7 +96,7 @@ func TestNarrowed(t *testing.T) {
 		slices.Reverse(back)
 		for _, text := range append(append(texts, back...), texts...) {
 			got := whole(narrowed, text)
-			want := whole(newFinder(newIndex(rows), listing.Filter{All: true}), text)
+			want := whole(newFinder(x, listing.Filter{All: true}), text)
 			if !slices.Equal(got.shown, want.shown) || got.hidden != want.hidden || !slices.IsSorted(got.matched) || !got.whole {
 				t.Fatalf("%q finds %d conversations and %d hidden, from scratch %d and %d", text, len(got.shown), got.hidden, len(want.shown), want.hidden)
 			}

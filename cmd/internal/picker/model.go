@@ -100,10 +100,12 @@ type (
 	}
 )
 
-// How long the picker waits before it makes the index, so that the first frame does not
-// compete with it, and how often it looks for changes: at most a tenth of the time.
+// How long the picker waits before it makes the index and before it ranks all matches, so
+// that drawing does not compete with it, and how often it looks for changes: at most a tenth
+// of the time.
 const (
 	indexAfter  = 50 * time.Millisecond
+	rankAfter   = 20 * time.Millisecond
 	reloadEvery = time.Second
 	reloadShare = 10
 )
@@ -300,12 +302,12 @@ func (m *model) filter() tea.Cmd {
 	if rest == nil {
 		return nil
 	}
-	return m.work.do(func() tea.Msg {
+	return after(rankAfter, m.work.do(func() tea.Msg {
 		if whole, current := rest(); current {
 			return found{f, whole}
 		}
 		return nil
-	})
+	}))
 }
 
 // show lists an answer. The cursor goes to the best match, or stays on its conversation.
