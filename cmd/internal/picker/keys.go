@@ -85,7 +85,7 @@ func (m *model) typed(change func(*line) bool) tea.Cmd {
 		return nil
 	}
 	if m.said.on {
-		return m.said.again(m)
+		return m.said.again(&m.contents)
 	}
 	return m.filter()
 }
@@ -130,7 +130,7 @@ func (m *model) moveKey(stroke string) bool {
 func (m *model) back() tea.Cmd {
 	switch {
 	case m.said.on:
-		return m.said.leave(m)
+		return m.said.leave(&m.contents)
 	case !m.words.empty():
 		m.words = line{}
 		return m.filter()
@@ -170,7 +170,8 @@ func (m *model) command(letter rune) (tea.Cmd, bool) {
 			m.notice = "what was said cannot be searched here"
 			return nil, true
 		}
-		return m.said.enter(m), true
+		m.inList = false
+		return m.said.enter(&m.contents), true
 	case '?':
 		m.mode = helping
 	case 'q':

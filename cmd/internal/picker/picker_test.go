@@ -265,6 +265,42 @@ func TestReload(t *testing.T) {
 	})
 }
 
+// TestReloadKeepsPlace: a changed list does not jump: the row of the cursor stays where it is
+// on the screen, unless the list shows its beginning.
+func TestReloadKeepsPlace(t *testing.T) {
+	rows := many(200)
+	row := func(m *model) int {
+		for y, line := range strings.Split(m.View().Content, "\n") {
+			if strings.Contains(line, "❯") {
+				return y
+			}
+		}
+		return -1
+	}
+	drive(t, options(rows), 60, 20, func(d *driver) {
+		for range 60 {
+			d.press("down")
+		}
+		for range 5 {
+			d.m.View()
+			d.press("up")
+		}
+		before, chosen := row(d.m), d.m.chosen().ID
+		d.reload(append(conversations()[:3:3], rows...))
+		if got := row(d.m); got != before || d.m.chosen().ID != chosen {
+			t.Errorf("the cursor moves from line %d to %d", before, got)
+		}
+		d.press("home")
+		d.m.View()
+		d.reload(rows)
+		d.press("down")
+		d.reload(append(conversations()[:3:3], rows...))
+		if text := d.m.View().Content; !strings.Contains(text, "Fix the login retry after three failures") || d.m.chosen().ID != rows[1].ID {
+			t.Errorf("new conversations are not seen at the beginning:\n%s", text)
+		}
+	})
+}
+
 // TestExists: a conversation that vanished since the list was read is noticed at Enter, or
 // when its preview is read.
 func TestExists(t *testing.T) {
