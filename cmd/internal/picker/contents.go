@@ -121,6 +121,7 @@ func (c *contents) replace(x *index) tea.Cmd {
 func (c *contents) use(f *finder, find func() tea.Cmd) tea.Cmd {
 	before, top, offset := c.chosen(), c.list.top, c.list.cursor-c.list.top
 	c.finder, c.rows = f, f.index.rows
+	c.list.back(c.rows)
 	var cmd tea.Cmd
 	if c.said.on {
 		c.answer = answer{whole: true}

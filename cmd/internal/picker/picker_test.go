@@ -262,6 +262,11 @@ func TestReload(t *testing.T) {
 		if got := d.m.chosen(); got.ID != grown[3].ID || len(d.m.list.items) != 9 {
 			t.Errorf("then the cursor goes to %q of %q", got.Title, d.titles())
 		}
+		d.reload(grown)
+		d.press("up", "enter")
+		if !d.left || d.m.choice.Row.ID != grown[2].ID {
+			t.Errorf("what has come back is not resumed: %q", d.m.notice)
+		}
 	})
 }
 
@@ -290,12 +295,13 @@ func TestReloadKeepsPlace(t *testing.T) {
 		if got := row(d.m); got != before || d.m.chosen().ID != chosen {
 			t.Errorf("the cursor moves from line %d to %d", before, got)
 		}
-		d.press("home")
-		d.m.View()
-		d.reload(rows)
+	})
+	drive(t, options(rows), 60, 20, func(d *driver) {
 		d.press("down")
+		d.m.View()
+		chosen := d.m.chosen().ID
 		d.reload(append(conversations()[:3:3], rows...))
-		if text := d.m.View().Content; !strings.Contains(text, "Fix the login retry after three failures") || d.m.chosen().ID != rows[1].ID {
+		if text := d.m.View().Content; !strings.Contains(text, "Fix the login retry after three failures") || d.m.chosen().ID != chosen {
 			t.Errorf("new conversations are not seen at the beginning:\n%s", text)
 		}
 	})
