@@ -11,7 +11,7 @@ require (
 	github.com/google/renameio/v2 v2.0.2 // temp file and rename of session.json
 	github.com/mattn/go-runewidth v0.0.31 // indirect; with bubbletea come 0.0.26 and 0.0.27, which add 25 to 60 ms to every start
 	github.com/pkoukk/tiktoken-go-loader v0.0.2 // the o200k_base table as data: nothing runs at start-up
-	github.com/sahilm/fuzzy v0.1.3 // the last tier of resume's query
+	github.com/sahilm/fuzzy v0.1.3 // the last tier of resume's query, and the picker's marks and ranks
 	github.com/spf13/cobra v1.10.2 // the command line
 	go.yaml.in/yaml/v3 v3.0.6 // .workspace/config.yaml; gopkg.in/yaml.v3 under its maintained name
 	golang.org/x/sys v0.49.0 // flock and fdatasync on files that os.Root opened
@@ -22,6 +22,7 @@ require (
 
 // Test dependencies.
 require (
+	github.com/charmbracelet/x/vt v0.0.0-20260823001701-96af6d2cb5f6 // what a terminal shows of the picker, with wide characters; it has no release
 	github.com/creack/pty v1.1.24 // a terminal for the agents to run in
 	github.com/dlclark/regexp2/v2 v2.5.1 // o200k_base's own pattern, to compare the splitter with
 	github.com/hinshun/vt10x v0.0.0-20220301184237-5011da428d02 // what that terminal shows: old and without a release, but it requires nothing; sieve.go mends what it misreads
@@ -37,7 +38,6 @@ require (
 	github.com/charmbracelet/x/exp/ordered v0.1.0 // indirect
 	github.com/charmbracelet/x/term v0.2.2 // indirect
 	github.com/charmbracelet/x/termios v0.1.1 // indirect
-	github.com/charmbracelet/x/vt v0.0.0-20260823001701-96af6d2cb5f6 // indirect
 	github.com/charmbracelet/x/windows v0.2.2 // indirect
 	github.com/clipperhouse/displaywidth v0.11.0 // indirect
 	github.com/clipperhouse/uax29/v2 v2.7.0 // indirect
@@ -52,7 +52,6 @@ require (
 	github.com/rivo/uniseg v0.4.7 // indirect
 	github.com/spf13/pflag v1.0.9 // indirect
 	github.com/xo/terminfo v1.0.0 // indirect
-	golang.org/x/exp v0.0.0-20231006140011-7918f672742d // indirect
 	golang.org/x/sync v0.23.0 // indirect
 	golang.org/x/text v0.14.0 // indirect
 	golang.org/x/tools v0.50.0 // indirect
