@@ -54,12 +54,13 @@ func (m *model) key(key tea.KeyPressMsg) tea.Cmd {
 		m.mode = helping
 		return nil
 	}
-	if key.Mod == tea.ModAlt {
-		if cmd, ok := m.command(unicode.ToLower(key.Code)); ok {
+	mod := key.Mod &^ (tea.ModCapsLock | tea.ModNumLock | tea.ModScrollLock)
+	if mod == tea.ModAlt {
+		if cmd, ok := m.command(letterOf(key)); ok {
 			return cmd
 		}
 	}
-	if letter := []rune(key.Text); len(letter) == 1 && key.Mod&^tea.ModShift == 0 &&
+	if letter := []rune(key.Text); len(letter) == 1 && mod&^tea.ModShift == 0 &&
 		(m.inList || m.line().empty() && (letter[0] == '/' || letter[0] == '?')) {
 		cmd, _ := m.command(letter[0])
 		return cmd
@@ -68,6 +69,15 @@ func (m *model) key(key tea.KeyPressMsg) tea.Cmd {
 		return m.typed(func(l *line) bool { return l.edit(key) })
 	}
 	return nil
+}
+
+// letterOf returns the letter on a key, on the keyboard of the United States if the terminal
+// says which one that is.
+func letterOf(key tea.KeyPressMsg) rune {
+	if key.BaseCode != 0 {
+		return unicode.ToLower(key.BaseCode)
+	}
+	return unicode.ToLower(key.Code)
 }
 
 // line returns the line that typing changes.

@@ -210,6 +210,22 @@ func TestKeys(t *testing.T) {
 	}
 }
 
+// TestOtherKeyboards: locks do not matter, and with another script's letters the place of
+// the key counts, if the terminal reports it.
+func TestOtherKeyboards(t *testing.T) {
+	for _, key := range []tea.KeyPressMsg{
+		{Code: 'a', Mod: tea.ModAlt | tea.ModNumLock | tea.ModCapsLock},
+		{Code: 'ф', BaseCode: 'a', Mod: tea.ModAlt},
+	} {
+		drive(t, options(conversations()), 80, 24, func(d *driver) {
+			d.send(key)
+			if d.m.mode != choosing {
+				t.Errorf("%+v opens no menu", key)
+			}
+		})
+	}
+}
+
 // TestCopy: y copies the id by the terminal.
 func TestCopy(t *testing.T) {
 	drive(t, options(conversations()), 80, 24, func(d *driver) {
