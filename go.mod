@@ -12,7 +12,7 @@ require (
 	github.com/mattn/go-runewidth v0.0.31 // indirect; with bubbletea come 0.0.26 and 0.0.27, which add 25 to 60 ms to every start
 	github.com/mozillazg/go-unidecode v0.2.0 // folder names of titles in any script; its table adds 0.05 ms to a start
 	github.com/pkoukk/tiktoken-go-loader v0.0.2 // the o200k_base table as data: nothing runs at start-up
-	github.com/sahilm/fuzzy v0.1.3 // the last tier of resume's query
+	github.com/sahilm/fuzzy v0.1.3 // the last tier of resume's query, and the picker's marks and ranks
 	github.com/spf13/cobra v1.10.2 // the command line
 	github.com/spf13/pflag v1.0.9 // with cobra: flags with optional values
 	go.yaml.in/yaml/v3 v3.0.6 // .workspace/config.yaml; gopkg.in/yaml.v3 under its maintained name
@@ -24,6 +24,7 @@ require (
 
 // Test dependencies.
 require (
+	github.com/charmbracelet/x/vt v0.0.0-20260823001701-96af6d2cb5f6 // what a terminal shows of the picker, with wide characters; it has no release
 	github.com/creack/pty v1.1.24 // a terminal for the agents to run in
 	github.com/dlclark/regexp2/v2 v2.5.1 // o200k_base's own pattern, to compare the splitter with
 	github.com/hinshun/vt10x v0.0.0-20220301184237-5011da428d02 // what that terminal shows: old and without a release, but it requires nothing; sieve.go mends what it misreads

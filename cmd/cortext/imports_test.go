@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -372,6 +373,19 @@ func TestHookLinks(t *testing.T) {
 		if strings.Contains(first, ".") && !slices.ContainsFunc(hookModules, func(m string) bool { return dep == m || strings.HasPrefix(dep, m+"/") }) {
 			t.Errorf("cortext-hook must not link %s: no other module than those of hookModules", dep)
 		}
+	}
+}
+
+// TestRunewidth: go-runewidth comes in with the picker's library. Versions 0.0.26 and 0.0.27
+// make tables at each start, which takes 25 to 60 ms.
+func TestRunewidth(t *testing.T) {
+	out, err := exec.Command("go", "list", "-m", "-f", "{{.Version}}", "github.com/mattn/go-runewidth").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	patch, err := strconv.Atoi(strings.TrimPrefix(strings.TrimSpace(string(out)), "v0.0."))
+	if err != nil || patch < 31 {
+		t.Errorf("go.mod selects go-runewidth %q, want v0.0.31 or later", out)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 
@@ -77,7 +78,7 @@ func (a *app) choose(ctx context.Context, w *opened, query string, filter listin
 		a.screen.paused(paused)
 		return picked{Entry: e}, err
 	case chosen.Kind == picker.Resume:
-		e, err := w.Entry(strings.Clone(chosen.Row.Path))
+		e, err := w.Entry(chosen.Row.Path)
 		return picked{e, chosen.Agent}, err
 	}
 	return picked{}, errSilent
@@ -86,10 +87,12 @@ func (a *app) choose(ctx context.Context, w *opened, query string, filter listin
 // A reading reads conversations for the picker, in a workspace of its own: one workspace
 // belongs to one goroutine, and conversations are captured meanwhile.
 type reading struct {
-	mu   sync.Mutex
-	w    *workspace.Workspace
-	rows *listing.Listing
-	all  []*listing.Listing
+	mu sync.Mutex // held while w reads a conversation
+	w  *workspace.Workspace
+
+	listing sync.Mutex // held while rows are replaced
+	rows    *listing.Listing
+	all     []*listing.Listing // open until the picker has ended
 }
 
 func readingOf(w *workspace.Workspace) (*reading, error) {
@@ -108,17 +111,19 @@ func (r *reading) close() {
 	for _, l := range r.all {
 		_ = l.Close()
 	}
-	_ = r.w.Close()
+	if r.mu.TryLock() { // else a preview is still being read
+		_ = r.w.Close()
+	}
 }
 
 // reload returns the conversations as they are now, or nil if they look the same.
 func (r *reading) reload(context.Context) (picker.Rows, error) {
+	r.listing.Lock()
+	defer r.listing.Unlock()
 	now, err := r.w.Listing(nil)
 	if err != nil {
 		return nil, err
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	if picker.Same(r.rows, now) {
 		return nil, now.Close()
 	}
@@ -128,9 +133,13 @@ func (r *reading) reload(context.Context) (picker.Rows, error) {
 
 // exists reports whether a conversation is still there.
 func (r *reading) exists(row listing.Row) bool {
-	if row.Waiting {
+	if _, err := os.Lstat(filepath.Join(r.w.Store.Root(), filepath.FromSlash(row.Path))); err == nil {
 		return true
 	}
-	_, err := os.Lstat(r.w.Store.Root() + "/" + row.Path)
-	return err == nil
+	if !r.mu.TryLock() { // a preview is being read, and will tell
+		return true
+	}
+	defer r.mu.Unlock()
+	_, err := r.w.Entry(row.Path) // its records may wait, or be in git only
+	return !errors.Is(err, store.ErrNotFound)
 }

@@ -43,7 +43,7 @@ func newApp(p Process) *app {
 }
 
 // Main runs the command line and returns the exit code. A command that fails after a
-// signal returns the signal's exit code, unless it was asking a question: there Ctrl-C
+// signal returns the signal's exit code, unless it was asking for a yes: there Ctrl-C
 // means no, with exit code 1.
 func Main(ctx context.Context, p Process) int {
 	if debug.SetMemoryLimit(-1) == math.MaxInt64 { // otherwise the user has set one

@@ -9,17 +9,17 @@ import (
 )
 
 // about draws the preview of the conversation at the cursor.
-func (m *model) about(width, height int) []string {
-	row := m.chosen()
+func (f *frame) about(width, height int) []string {
+	row := f.chosen()
 	if row == nil || width < 10 || height < 1 {
 		return nil
 	}
-	k, loaded := m.preview.kept[row.ID]
-	p := page{ruler: m.ruler, width: width, dense: height < roomy}
+	k, loaded := f.preview.kept[row.ID]
+	p := page{ruler: f.ruler, width: width, dense: height < roomy}
 	p.text(strong, clean(row.Title), 2)
 	p.text(faint, describe(row), 2)
 	switch {
-	case m.list.isGone(row.ID), errors.Is(k.err, ErrGone):
+	case f.list.isGone(row.ID), errors.Is(k.err, ErrGone):
 		p.text(bad, ErrGone.Error(), 2)
 		return p.lines
 	case k.err != nil:
@@ -34,7 +34,7 @@ func (m *model) about(width, height int) []string {
 	} else if row.Description != "" {
 		p.section("Begins with", func() { p.text(plain, clean(row.Description), 4) })
 	}
-	if !loaded && m.o.Preview != nil {
+	if !loaded && f.o.Preview != nil {
 		p.text(faint, "…", 1)
 	}
 	p.preview(&k.preview)

@@ -69,10 +69,9 @@ func BenchmarkWhole100k(b *testing.B) {
 	f := newFinder(newIndex(many(100_000)), listing.Filter{All: true})
 	f.index.grow(100_000)
 	answerOf := func(text string) {
-		first, rest := f.find(newQuery(text))
-		if rest != nil {
-			first, _ = rest()
-			f.keep(first)
+		if _, rest := f.find(newQuery(text)); rest != nil {
+			whole, _ := rest()
+			f.keep(whole)
 		}
 	}
 	for _, typed := range []string{"pa", "parser", "prsr", "parser windows"} {

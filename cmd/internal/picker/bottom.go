@@ -14,13 +14,13 @@ type hint struct {
 }
 
 // hints returns the hints for what the keys do now.
-func (m *model) hints(l layout) (all []hint) {
+func (f *frame) hints() (all []hint) {
 	add := func(on bool, h hint) {
 		if on {
 			all = append(all, h)
 		}
 	}
-	switch m.mode {
+	switch f.mode {
 	case choosing:
 		return []hint{{key: "enter", does: "choose"}, {key: "↑↓", does: "move", rank: 2}, {key: "esc", does: "back", rank: 1}}
 	case naming:
@@ -30,31 +30,31 @@ func (m *model) hints(l layout) (all []hint) {
 	case helping:
 		return []hint{{key: "any key", does: "back"}}
 	}
-	typing := !m.inList && !m.line().empty() // then / and ? are words
-	add(len(m.list.items) > 0, hint{key: "enter", does: "resume"})
-	add(len(m.o.Agents) > 0 && len(m.list.items) > 0, hint{key: "a", does: "agent", rank: 4, letter: true})
-	add(len(m.o.Types) > 0, hint{key: "n", does: "new", rank: 5, letter: true})
-	for i, a := range m.o.Actions {
-		add(true, hint{key: string(a.Key), does: a.Name, rank: 8 + i, letter: true, off: m.o.ReadOnly != ""})
+	typing := !f.inList && !f.line().empty() // then / and ? are words
+	add(len(f.list.items) > 0, hint{key: "enter", does: "resume"})
+	add(len(f.o.Agents) > 0 && len(f.list.items) > 0, hint{key: "a", does: "agent", rank: 4, letter: true})
+	add(len(f.o.Types) > 0, hint{key: "n", does: "new", rank: 5, letter: true})
+	for i, a := range f.o.Actions {
+		add(true, hint{key: string(a.Key), does: a.Name, rank: 8 + i, letter: true, off: f.o.ReadOnly != ""})
 	}
-	add(m.answer.hidden > 0 && !m.said.on, hint{key: "h", does: "hidden", rank: 20, letter: true})
-	add(len(m.list.items) > 0, hint{key: "y", does: "copy id", rank: 21, letter: true})
-	add(m.o.Search != nil && !m.said.on, hint{key: "/", does: "said", rank: 7, letter: typing})
+	add(f.answer.hidden > 0 && !f.said.on, hint{key: "h", does: "hidden", rank: 20, letter: true})
+	add(len(f.list.items) > 0, hint{key: "y", does: "copy id", rank: 21, letter: true})
+	add(f.o.Search != nil && !f.said.on, hint{key: "/", does: "said", rank: 7, letter: typing})
 	switch {
-	case l.preview == instead:
+	case f.l.preview == instead:
 		add(true, hint{key: "^o", does: "list", rank: 3})
-	case l.preview == nowhere:
+	case f.l.preview == nowhere:
 		add(true, hint{key: "^o", does: "preview", rank: 3})
 	}
-	add(m.o.Everywhere != nil, hint{key: "^a", does: map[bool]string{false: "all workspaces", true: "this workspace"}[m.everywhere], rank: 22})
+	add(f.o.Everywhere != nil, hint{key: "^a", does: map[bool]string{false: "all workspaces", true: "this workspace"}[f.everywhere], rank: 22})
 	add(!typing, hint{key: "?", does: "keys", rank: 2})
 	add(typing, hint{key: "f1", does: "keys", rank: 2})
 	switch {
-	case m.said.on:
+	case f.said.on:
 		add(true, hint{key: "esc", does: "list", rank: 1})
-	case !m.words.empty():
+	case !f.words.empty():
 		add(true, hint{key: "esc", does: "clear", rank: 1})
-	case m.inList:
+	case f.inList:
 		add(true, hint{key: "esc", does: "words", rank: 1})
 	default:
 		add(true, hint{key: "esc", does: "leave", rank: 1})
@@ -63,10 +63,10 @@ func (m *model) hints(l layout) (all []hint) {
 }
 
 // bottom draws the keys.
-func (m *model) bottom(l layout) string {
-	all := m.hints(l)
-	line := m.hintLine(all)
-	for m.ruler.width(line) > m.width && len(all) > 1 {
+func (f *frame) bottom() string {
+	all := f.hints()
+	line := f.hintLine(all)
+	for f.ruler.width(line) > f.width && len(all) > 1 {
 		least := 0
 		for i, h := range all {
 			if h.rank >= all[least].rank {
@@ -74,18 +74,18 @@ func (m *model) bottom(l layout) string {
 			}
 		}
 		all = append(all[:least:least], all[least+1:]...)
-		line = m.hintLine(all)
+		line = f.hintLine(all)
 	}
 	return line
 }
 
 // hintLine draws hints. Letters that need Alt stand together.
-func (m *model) hintLine(all []hint) string {
+func (f *frame) hintLine(all []hint) string {
 	var sb strings.Builder
 	sb.WriteString(" ")
 	alt := false
 	for i, h := range all {
-		needs := h.letter && !m.inList
+		needs := h.letter && !f.inList
 		switch {
 		case i == 0:
 		case alt && needs:
@@ -107,27 +107,27 @@ func (m *model) hintLine(all []hint) string {
 }
 
 // help lists the keys.
-func (m *model) help(width int) []string {
-	lines := []string{" " + strong.of("Keys") + faint.of(m.ruler.fit("  letters are commands with Alt, or in the list", width-5))}
+func (f *frame) help(width int) []string {
+	lines := []string{" " + strong.of("Keys") + faint.of(f.ruler.fit("  letters are commands with Alt, or in the list", width-5))}
 	add := func(on bool, key, does string) {
 		if on {
-			lines = append(lines, "  "+accent.of(m.ruler.fit(key, 18))+" "+m.ruler.fit(does, width-21))
+			lines = append(lines, "  "+accent.of(f.ruler.fit(key, 18))+" "+f.ruler.fit(does, width-21))
 		}
 	}
 	add(true, "words", "filter, in any order")
 	add(true, "↑ ↓ ^p ^n wheel", "move; PgUp PgDn Home End")
 	add(true, "enter", "resume; so does a double click")
 	add(true, "tab", "to the list and back")
-	add(len(m.o.Agents) > 0, "a", "resume in another agent")
-	add(len(m.o.Types) > 0, "n", "begin a conversation")
-	for _, a := range m.o.Actions {
+	add(len(f.o.Agents) > 0, "a", "resume in another agent")
+	add(len(f.o.Types) > 0, "n", "begin a conversation")
+	for _, a := range f.o.Actions {
 		add(true, string(a.Key), a.Name)
 	}
 	add(true, "y", "copy the id")
 	add(true, "h", "show what is hidden, or hide it")
-	add(m.o.Search != nil, "/", "search what was said")
+	add(f.o.Search != nil, "/", "search what was said")
 	add(true, "^o", "show or hide the preview")
-	add(m.o.Everywhere != nil, "^a", "all workspaces, or this one")
+	add(f.o.Everywhere != nil, "^a", "all workspaces, or this one")
 	add(true, "esc", "one step back; q in the list leaves")
 	add(true, "^c", "leave with exit code 130")
 	return lines

@@ -2,7 +2,6 @@ package picker
 
 import (
 	"cmp"
-	"math/bits"
 	"runtime"
 	"slices"
 	"strings"
@@ -20,12 +19,13 @@ import (
 // looking whether a newer key came.
 const (
 	atOnce  = 4096
-	between = 2048
+	between = 1024
 )
 
 // An entry is what words are compared with: the folded title, then type, agent, tags and
 // folder, then the summary.
 type entry struct {
+	id          string
 	text        string
 	title, head int // where the title and the fields after it end
 	mask        uint64
@@ -60,8 +60,23 @@ func (x *index) grow(to int) {
 	}
 }
 
+// complete reports whether all entries are made.
+func (x *index) complete() bool { return int(x.ready.Load()) == len(x.entries) }
+
+// having returns the conversations that have the letters of a mask.
+func (x *index) having(mask uint64, among []int) []int {
+	have := make([]int, 0, len(among))
+	for _, at := range among {
+		if x.entries[at].mask&mask == mask {
+			have = append(have, at)
+		}
+	}
+	return have
+}
+
 // entry makes the entry of a conversation, in lower case.
 func (x *index) entry(r *listing.Row) (e entry) {
+	e.id = r.ID
 	x.buf = x.buf[:0]
 	x.add(&e, r.Title)
 	e.title = len(x.buf)
@@ -107,6 +122,9 @@ func maskOf(text string) (mask uint64) {
 	}
 	return mask
 }
+
+// ownBits are the bits that stand for one letter alone.
+const ownBits = 1<<36 - 1
 
 // bit returns the bit of a letter. Letters outside of a-z and 0-9 share bits.
 func bit(r rune) uint64 {
@@ -206,6 +224,9 @@ func scattered(text, word string, most int) bool {
 	}
 }
 
+// leastOfID is how many characters of an id mean it.
+const leastOfID = 6
+
 // A query is the words to filter by.
 type query struct {
 	text  string
@@ -223,13 +244,19 @@ func (q *query) letter() bool {
 	return len(q.words) == 1 && utf8.RuneCountInString(q.words[0]) == 1
 }
 
+// masked reports whether the mask alone says what matches.
+func (q *query) masked() bool { return q.letter() && q.mask&ownBits != 0 }
+
+// maybeID reports whether the query may be the beginning of an id.
+func (q *query) maybeID() bool { return len(q.words) == 1 && len(q.words[0]) >= leastOfID }
+
 // score returns how well an entry matches all words, or noMatch.
 func (q *query) score(e *entry) int {
+	if q.maybeID() && strings.HasPrefix(e.id, q.words[0]) {
+		return beginsInTitle << 4
+	}
 	if e.mask&q.mask != q.mask {
 		return noMatch
-	}
-	if q.letter() && bits.OnesCount64(q.mask&(1<<36-1)) == 1 {
-		return inFields
 	}
 	worst := beginsInTitle
 	for _, w := range q.words {
@@ -271,7 +298,7 @@ type answer struct {
 
 // extends reports whether q can only match conversations that a matches.
 func (a *answer) extends(q query) bool {
-	return a.whole && strings.HasPrefix(q.text, a.query.text)
+	return a.whole && strings.HasPrefix(q.text, a.query.text) && q.maybeID() == a.query.maybeID()
 }
 
 // A finder filters the conversations of an index.
@@ -316,14 +343,17 @@ func (f *finder) find(q query) (first answer, rest func() (answer, bool)) {
 		}
 		among = f.answers[n-1].matched
 	}
-	most := len(among)
-	if !f.quick(q, among) {
-		most = min(most, atOnce)
+	if q.masked() && f.index.complete() {
+		first = answer{query: q, matched: f.index.having(q.mask, among), whole: true}
+		first.shown, first.hidden = first.matched, len(f.index.having(q.mask, f.hidden))
+		f.keep(first)
+		return first, nil
 	}
+	most := min(len(among), atOnce)
 	scores, _ := f.scores(q, among[:most], number)
 	first = ranked(q, among, scores)
 	first.whole = most == len(among)
-	if first.whole && f.quick(q, f.hidden) {
+	if first.whole && len(f.hidden) <= atOnce {
 		first.hidden = f.count(q, f.hidden, number)
 		f.keep(first)
 		return first, nil
@@ -352,11 +382,6 @@ func (f *finder) find(q query) (first answer, rest func() (answer, bool)) {
 		whole.hidden, whole.whole = f.count(q, f.hidden, number), true
 		return whole, f.newest.Load() == number
 	}
-}
-
-// quick reports whether looking at conversations takes less than a frame.
-func (f *finder) quick(q query, among []int) bool {
-	return len(among) <= atOnce || q.letter() && int(f.index.ready.Load()) == f.index.rows.Len()
 }
 
 // keep remembers a whole answer, for queries that extend it.

@@ -54,12 +54,13 @@ func (m *model) key(key tea.KeyPressMsg) tea.Cmd {
 		m.mode = helping
 		return nil
 	}
-	if key.Mod == tea.ModAlt {
-		if cmd, ok := m.command(unicode.ToLower(key.Code)); ok {
+	mod := key.Mod &^ (tea.ModCapsLock | tea.ModNumLock | tea.ModScrollLock)
+	if mod == tea.ModAlt {
+		if cmd, ok := m.command(letterOf(key)); ok {
 			return cmd
 		}
 	}
-	if letter := []rune(key.Text); len(letter) == 1 && key.Mod&^tea.ModShift == 0 &&
+	if letter := []rune(key.Text); len(letter) == 1 && mod&^tea.ModShift == 0 &&
 		(m.inList || m.line().empty() && (letter[0] == '/' || letter[0] == '?')) {
 		cmd, _ := m.command(letter[0])
 		return cmd
@@ -68,6 +69,15 @@ func (m *model) key(key tea.KeyPressMsg) tea.Cmd {
 		return m.typed(func(l *line) bool { return l.edit(key) })
 	}
 	return nil
+}
+
+// letterOf returns the letter on a key, on the keyboard of the United States if the terminal
+// says which one that is.
+func letterOf(key tea.KeyPressMsg) rune {
+	if key.BaseCode != 0 {
+		return unicode.ToLower(key.BaseCode)
+	}
+	return unicode.ToLower(key.Code)
 }
 
 // line returns the line that typing changes.
@@ -85,7 +95,7 @@ func (m *model) typed(change func(*line) bool) tea.Cmd {
 		return nil
 	}
 	if m.said.on {
-		return m.said.again(m)
+		return m.said.again(&m.contents)
 	}
 	return m.filter()
 }
@@ -130,7 +140,7 @@ func (m *model) moveKey(stroke string) bool {
 func (m *model) back() tea.Cmd {
 	switch {
 	case m.said.on:
-		return m.said.leave(m)
+		return m.said.leave(&m.contents)
 	case !m.words.empty():
 		m.words = line{}
 		return m.filter()
@@ -145,8 +155,11 @@ func (m *model) back() tea.Cmd {
 func (m *model) command(letter rune) (tea.Cmd, bool) {
 	switch letter {
 	case 'a':
-		if len(m.o.Agents) > 0 && m.chosen() != nil {
-			m.menu = menu{title: "Resume in which agent?", items: m.o.Agents, cursor: max(slices.Index(m.o.Agents, m.chosen().Agent), 0), pick: func(m *model, agent string) tea.Cmd { return m.resume(agent) }}
+		if row := m.chosen(); row != nil && len(m.o.Agents) > 0 {
+			m.menu = menu{
+				title: "Resume " + clean(row.Title) + " in which agent?", items: m.o.Agents, cursor: max(slices.Index(m.o.Agents, row.Agent), 0),
+				pick: func(m *model, agent string) tea.Cmd { return m.resume(agent) },
+			}
 			m.mode = choosing
 		}
 	case 'n':
@@ -167,7 +180,8 @@ func (m *model) command(letter rune) (tea.Cmd, bool) {
 			m.notice = "what was said cannot be searched here"
 			return nil, true
 		}
-		return m.said.enter(m), true
+		m.inList = false
+		return m.said.enter(&m.contents), true
 	case '?':
 		m.mode = helping
 	case 'q':

@@ -6,8 +6,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
-
-	"cortext/cmd/internal/shown"
 )
 
 // A line is one line of text that the user edits.
@@ -101,12 +99,9 @@ func (l *line) cut(from, to int) {
 // view returns the part of the line around the cursor that fits a width, and the column of
 // the cursor in it.
 func (l *line) view(u ruler, width int) (text string, cursor int) {
-	before := shown.Line(string(l.text[:l.at]))
-	cursor = u.width(before)
-	whole := before + shown.Line(string(l.text[l.at:]))
-	if skip := cursor - width + 1; skip > 0 {
-		whole = ansi.Method(u).Cut(whole, skip, skip+width)
-		cursor = width - 1
+	before, after := clean(string(l.text[:l.at])), clean(string(l.text[l.at:]))
+	if skip := u.width(before) - width + 2; skip > 0 { // a wide character may be cut in half
+		before = ansi.Method(u).TruncateLeft(before, skip, "")
 	}
-	return ansi.Method(u).Truncate(whole, width, ""), cursor
+	return ansi.Method(u).Truncate(before+after, width, ""), u.width(before)
 }

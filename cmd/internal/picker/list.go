@@ -94,6 +94,15 @@ func (l *list) gone(id string) {
 	l.missing[id] = true
 }
 
+// back forgets that conversations were gone if they are there again.
+func (l *list) back(rows Rows) {
+	for id := range l.missing {
+		if _, ok := rows.ByID(id); ok {
+			delete(l.missing, id)
+		}
+	}
+}
+
 func (l *list) isGone(id string) bool { return l.missing[id] }
 
 // fit scrolls so that the cursor is visible: lines is the height of the list, and height

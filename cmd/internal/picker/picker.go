@@ -30,7 +30,8 @@ type Rows interface {
 }
 
 // Options say what the picker shows and what it offers. A function that is nil is not
-// offered. Functions run outside of the loop that draws, except Exists.
+// offered. Functions run outside of the loop that draws, except Exists, and none runs any
+// more after [Run] returned, except Preview, whose context has ended then.
 type Options struct {
 	In      io.Reader
 	Out     io.Writer

@@ -210,6 +210,22 @@ func TestKeys(t *testing.T) {
 	}
 }
 
+// TestOtherKeyboards: locks do not matter, and with another script's letters the place of
+// the key counts, if the terminal reports it.
+func TestOtherKeyboards(t *testing.T) {
+	for _, key := range []tea.KeyPressMsg{
+		{Code: 'a', Mod: tea.ModAlt | tea.ModNumLock | tea.ModCapsLock},
+		{Code: 'ф', BaseCode: 'a', Mod: tea.ModAlt},
+	} {
+		drive(t, options(conversations()), 80, 24, func(d *driver) {
+			d.send(key)
+			if d.m.mode != choosing {
+				t.Errorf("%+v opens no menu", key)
+			}
+		})
+	}
+}
+
 // TestCopy: y copies the id by the terminal.
 func TestCopy(t *testing.T) {
 	drive(t, options(conversations()), 80, 24, func(d *driver) {
@@ -261,6 +277,48 @@ func TestReload(t *testing.T) {
 		d.press("down")
 		if got := d.m.chosen(); got.ID != grown[3].ID || len(d.m.list.items) != 9 {
 			t.Errorf("then the cursor goes to %q of %q", got.Title, d.titles())
+		}
+		d.reload(grown)
+		d.press("up", "enter")
+		if !d.left || d.m.choice.Row.ID != grown[2].ID {
+			t.Errorf("what has come back is not resumed: %q", d.m.notice)
+		}
+	})
+}
+
+// TestReloadKeepsPlace: a changed list does not jump: the row of the cursor stays where it is
+// on the screen, unless the list shows its beginning.
+func TestReloadKeepsPlace(t *testing.T) {
+	rows := many(200)
+	row := func(m *model) int {
+		for y, line := range strings.Split(m.View().Content, "\n") {
+			if strings.Contains(line, "❯") {
+				return y
+			}
+		}
+		return -1
+	}
+	drive(t, options(rows), 60, 20, func(d *driver) {
+		for range 60 {
+			d.press("down")
+		}
+		for range 5 {
+			d.m.View()
+			d.press("up")
+		}
+		before, chosen := row(d.m), d.m.chosen().ID
+		d.reload(append(conversations()[:3:3], rows...))
+		if got := row(d.m); got != before || d.m.chosen().ID != chosen {
+			t.Errorf("the cursor moves from line %d to %d", before, got)
+		}
+	})
+	drive(t, options(rows), 60, 20, func(d *driver) {
+		d.press("down")
+		d.m.View()
+		chosen := d.m.chosen().ID
+		d.reload(append(conversations()[:3:3], rows...))
+		if text := d.m.View().Content; !strings.Contains(text, "Fix the login retry after three failures") || d.m.chosen().ID != chosen {
+			t.Errorf("new conversations are not seen at the beginning:\n%s", text)
 		}
 	})
 }

@@ -74,11 +74,12 @@ func (p *previews) load(m *model, at rested) tea.Cmd {
 	}
 	ctx, stop := context.WithCancel(m.ctx)
 	p.stop = stop
-	return m.work.do(func() tea.Msg {
+	row := cloned(at.row)
+	return func() tea.Msg { // not counted as work: reading a long conversation takes seconds
 		defer stop()
-		preview, err := m.o.Preview(ctx, at.row)
-		return previewed{at.row, preview, err}
-	})
+		preview, err := m.o.Preview(ctx, row)
+		return previewed{row, preview, err}
+	}
 }
 
 func (p *previews) keep(msg previewed) {

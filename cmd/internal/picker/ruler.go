@@ -89,7 +89,13 @@ func (u ruler) wrap(s string, width, most int) []string {
 	}
 	lines := strings.Split(ansi.Method(u).Wrap(s, width, ""), "\n")
 	if len(lines) > most {
-		rest := strings.Join(lines[most-1:], " ")
+		rest := lines[most-1]
+		for _, line := range lines[most:] {
+			if !strings.HasSuffix(rest, "-") {
+				rest += " "
+			}
+			rest += line
+		}
 		lines = append(lines[:most-1:most-1], u.cut(rest, width))
 	}
 	return lines

@@ -30,17 +30,16 @@ type heard struct {
 const searchAfter = 150 * time.Millisecond
 
 // enter begins a search, with the words that filter the list.
-func (s *search) enter(m *model) tea.Cmd {
-	*s = search{on: true, words: newLine(m.words.String()), number: s.number}
-	m.inList = false
-	return s.again(m)
+func (s *search) enter(c *contents) tea.Cmd {
+	*s = search{on: true, words: newLine(c.words.String()), number: s.number}
+	return s.again(c)
 }
 
 // leave goes back to the list.
-func (s *search) leave(m *model) tea.Cmd {
+func (s *search) leave(c *contents) tea.Cmd {
 	s.cancel()
 	s.on = false
-	return m.filter()
+	return c.filter()
 }
 
 func (s *search) cancel() {
@@ -52,23 +51,23 @@ func (s *search) cancel() {
 }
 
 // again searches for the words as they are now.
-func (s *search) again(m *model) tea.Cmd {
+func (s *search) again(c *contents) tea.Cmd {
 	s.cancel()
 	s.hits = nil
-	s.show(m)
+	s.show(c)
 	words, number := s.words.String(), s.number
 	if len(newQuery(words).words) == 0 {
 		return nil
 	}
-	ctx, stop := context.WithCancel(m.ctx)
+	ctx, stop := context.WithCancel(c.ctx)
 	s.stop, s.busy = stop, true
 	hits, end := make(chan Hit, 64), make(chan error, 1)
-	run := m.work.do(func() tea.Msg {
+	run := c.work.do(func() tea.Msg {
 		defer close(hits)
 		if ctx.Err() != nil {
 			return nil
 		}
-		end <- m.o.Search(ctx, words, func(h Hit) {
+		end <- c.o.Search(ctx, words, func(h Hit) {
 			select {
 			case hits <- h:
 			case <-ctx.Done():
@@ -101,30 +100,29 @@ func listen(number int, hits <-chan Hit, end <-chan error) tea.Msg {
 }
 
 // add shows more hits.
-func (s *search) add(m *model, more heard) tea.Cmd {
+func (s *search) add(c *contents, more heard) tea.Cmd {
 	if !s.on || more.number != s.number {
 		return nil
 	}
 	s.hits = append(s.hits, more.hits...)
 	s.busy = more.next != nil
-	m.fail(more.err)
-	chosen := m.list.cursor
-	s.show(m)
-	m.list.moveTo(chosen)
+	chosen := c.list.cursor
+	s.show(c)
+	c.list.moveTo(chosen)
 	return more.next
 }
 
 // show lists the conversations of the hits.
-func (s *search) show(m *model) {
+func (s *search) show(c *contents) {
 	s.at = map[int]int{}
 	var items []int
 	for i, h := range s.hits {
-		if at, ok := m.rows.ByID(h.ID); ok {
+		if at, ok := c.rows.ByID(h.ID); ok {
 			if _, twice := s.at[at]; !twice {
 				items = append(items, at)
 				s.at[at] = i
 			}
 		}
 	}
-	m.list.set(items)
+	c.list.set(items)
 }

@@ -11,7 +11,7 @@ const (
 	faint   style = "2"
 	struck  style = "9;2"
 	accent  style = "1;36"
-	match   style = "1;35"
+	match   style = "4;35"
 	kindOf  style = "36"
 	running style = "32"
 	resting style = "33"

@@ -8,6 +8,12 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
+// A frame draws the model once.
+type frame struct {
+	*model
+	l layout
+}
+
 // View draws the screen. It makes only the rows that are visible.
 func (m *model) View() tea.View {
 	v := tea.View{AltScreen: true, MouseMode: tea.MouseModeCellMotion, WindowTitle: "cortext"}
@@ -18,9 +24,9 @@ func (m *model) View() tea.View {
 		v.Content = m.ruler.fit(fmt.Sprintf("too small: %d×%d needed", MinWidth, MinHeight), m.width)
 		return v
 	}
-	l := m.layout()
-	top, cursor := m.top()
-	lines := append([]string{top}, m.middle(l)...)
+	f := &frame{m, m.layout()}
+	top, cursor := f.top()
+	lines := append([]string{top}, f.middle()...)
 	if text := m.statusLine(); text != "" {
 		look := plain
 		switch {
@@ -31,7 +37,7 @@ func (m *model) View() tea.View {
 		}
 		lines = append(lines, look.of(m.ruler.fit(" "+clean(text), m.width)))
 	}
-	v.Content = strings.Join(append(lines, m.bottom(l)), "\n")
+	v.Content = strings.Join(append(lines, f.bottom()), "\n")
 	switch {
 	case m.mode == naming:
 		_, at := m.topic.view(m.ruler, m.width-4)
@@ -43,33 +49,33 @@ func (m *model) View() tea.View {
 }
 
 // middle draws what is between the words and the keys.
-func (m *model) middle(l layout) []string {
+func (f *frame) middle() []string {
 	var lines []string
 	switch {
-	case m.mode == helping:
-		lines = m.help(l.width)
-	case m.mode == choosing:
-		lines = m.menu.view(m.ruler, l)
-	case m.mode == naming:
-		text, _ := m.topic.view(m.ruler, m.width-4)
-		lines = []string{" " + strong.of("The topic of the new "+clean(m.choice.Type)+":"), "  " + text}
-	case l.preview == instead:
-		lines = m.about(l.width, l.height)
+	case f.mode == helping:
+		lines = f.help(f.l.width)
+	case f.mode == choosing:
+		lines = f.menu.view(f.ruler, f.l)
+	case f.mode == naming:
+		text, _ := f.topic.view(f.ruler, f.width-4)
+		lines = []string{" " + strong.of("The topic of the new "+clean(f.choice.Type)+":"), "  " + text}
+	case f.l.preview == instead:
+		lines = f.about(f.l.width, f.l.height)
 	default:
-		lines = m.listLines(l)
-		switch l.preview {
+		lines = f.listLines()
+		switch f.l.preview {
 		case below:
-			lines = fill(lines, l.listHeight)
-			lines = append(append(lines, faint.of(strings.Repeat("─", l.width))), m.about(l.width, l.height-l.listHeight-1)...)
+			lines = fill(lines, f.l.listHeight)
+			lines = append(append(lines, faint.of(strings.Repeat("─", f.l.width))), f.about(f.l.width, f.l.height-f.l.listHeight-1)...)
 		case beside:
-			side := fill(m.about(l.width-l.listWidth-2, l.height), l.height)
-			lines = fill(lines, l.height)
+			side := fill(f.about(f.l.width-f.l.listWidth-2, f.l.height), f.l.height)
+			lines = fill(lines, f.l.height)
 			for i := range lines {
-				lines[i] = lines[i] + strings.Repeat(" ", max(l.listWidth-m.ruler.width(lines[i]), 0)) + faint.of("│") + " " + side[i]
+				lines[i] = lines[i] + strings.Repeat(" ", max(f.l.listWidth-f.ruler.width(lines[i]), 0)) + faint.of("│") + " " + side[i]
 			}
 		}
 	}
-	return fill(lines, l.height)
+	return fill(lines, f.l.height)
 }
 
 // fill cuts or extends a list of lines.
@@ -81,48 +87,48 @@ func fill(lines []string, height int) []string {
 }
 
 // top draws the words and how many conversations they match.
-func (m *model) top() (line string, cursor int) {
-	count := m.count()
+func (f *frame) top() (line string, cursor int) {
+	count := f.count()
 	prompt := "› "
-	if m.said.on {
+	if f.said.on {
 		prompt = "/ "
 	}
-	width := m.width - 2 - m.ruler.width(count) - 2
-	text, at := m.line().view(m.ruler, width)
+	width := f.width - 2 - f.ruler.width(count) - 2
+	text, at := f.line().view(f.ruler, width)
 	look, hint := accent, ""
-	if m.inList {
+	if f.inList {
 		look = faint
 	}
-	if m.line().empty() && !m.inList {
+	if f.line().empty() && !f.inList {
 		hint = "type to filter"
-		if m.said.on {
+		if f.said.on {
 			hint = "words that were said"
 		}
 	}
 	if hint != "" {
-		text = faint.of(m.ruler.fit(hint, width))
+		text = faint.of(f.ruler.fit(hint, width))
 	} else {
-		text = m.ruler.fit(text, width)
+		text = f.ruler.fit(text, width)
 	}
 	return look.of(prompt) + text + "  " + faint.of(count), 2 + at
 }
 
 // count says how many conversations are listed, of how many, and how many are hidden.
-func (m *model) count() string {
-	shown, all := m.list.count(), len(m.finder.listed)
+func (f *frame) count() string {
+	shown, all := f.list.count(), len(f.finder.listed)
 	more := ""
-	if m.busy > 0 || m.said.busy || !m.answer.whole && !m.said.on {
+	if f.busy > 0 || f.said.busy || !f.answer.whole && !f.said.on {
 		more = "…"
 	}
-	if m.width < 70 {
+	if f.width < 70 {
 		return fmt.Sprintf("%d/%d%s", shown, all, more)
 	}
 	text := thousands(shown) + " of " + thousands(all) + more
-	if m.everywhere {
+	if f.everywhere {
 		text += " everywhere"
 	}
-	if m.answer.hidden > 0 && !m.said.on {
-		text += ", " + thousands(m.answer.hidden) + " hidden"
+	if f.answer.hidden > 0 && !f.said.on {
+		text += ", " + thousands(f.answer.hidden) + " hidden"
 	}
 	return text
 }
@@ -136,95 +142,76 @@ func thousands(n int) string {
 	return s
 }
 
-// itemHeight returns how many lines an item takes below the one before it, or at the top.
-func (m *model) itemHeight(headings bool) func(item int, top bool) int {
-	return func(item int, top bool) int {
-		n := 1
-		if m.said.on {
-			n = 2
-		} else if headings && (top || m.newDay(item)) {
-			n = 2
-		}
-		return n
-	}
-}
-
-// newDay reports whether an item is of another day than the one before it.
-func (m *model) newDay(item int) bool {
-	now := m.o.Now()
-	return item == 0 || heading(m.list.at(m.rows, item).LastActive, now) != heading(m.list.at(m.rows, item-1).LastActive, now)
-}
-
 // listLines draws the list.
-func (m *model) listLines(l layout) []string {
-	if len(m.list.items) == 0 {
-		return m.nothing(l)
+func (f *frame) listLines() []string {
+	if len(f.list.items) == 0 {
+		return f.nothing()
 	}
-	headings := l.headings && !m.said.on
-	m.list.fit(l.listHeight, m.itemHeight(headings))
-	look := rowLook{ruler: m.ruler, width: l.listWidth, tags: l.tags, dated: headings, chosen: m.chosenStyle(), words: m.answer.query.words, now: m.o.Now()}
-	if m.said.on {
+	headings := f.l.headings && !f.said.on
+	f.list.fit(f.l.listHeight, f.itemHeight(headings))
+	look := rowLook{ruler: f.ruler, width: f.l.listWidth, tags: f.l.tags, dated: headings, chosen: f.chosenStyle(), words: f.answer.query.words, now: f.o.Now()}
+	if f.said.on {
 		look.words = nil
 	}
 	var lines []string
-	for i := m.list.top; i < len(m.list.items) && len(lines) < l.listHeight; i++ {
-		row := m.list.at(m.rows, i)
-		if headings && (i == m.list.top || m.newDay(i)) {
+	for i := f.list.top; i < len(f.list.items) && len(lines) < f.l.listHeight; i++ {
+		row := f.list.at(f.rows, i)
+		if headings && (i == f.list.top || f.newDay(i)) {
 			lines = append(lines, " "+strong.and(faint).of(heading(row.LastActive, look.now)))
 		}
-		chosen := i == m.list.cursor
-		lines = append(lines, look.line(&row, chosen, m.list.isGone(row.ID)))
-		if at, ok := m.said.at[m.list.items[i]]; ok && m.said.on {
-			lines = append(lines, look.sentence(m.said.hits[at], chosen))
+		chosen := i == f.list.cursor
+		lines = append(lines, look.line(&row, chosen, f.list.isGone(row.ID)))
+		if at, ok := f.said.at[f.list.items[i]]; ok && f.said.on {
+			lines = append(lines, look.sentence(f.said.hits[at], chosen))
 		}
 	}
-	return fill(lines, l.listHeight)
+	return fill(lines, f.l.listHeight)
 }
 
 // chosenStyle is the style of the chosen row. The ❯ before it is enough without colours.
-func (m *model) chosenStyle() style {
+func (f *frame) chosenStyle() style {
 	switch {
-	case !m.known:
+	case !f.known:
 		return plain
-	case m.dark:
+	case f.dark:
 		return onDark
 	}
 	return onLight
 }
 
 // nothing says why the list is empty, and what to do.
-func (m *model) nothing(l layout) []string {
+func (f *frame) nothing() []string {
 	var text []string
 	switch {
-	case m.said.on && m.said.words.empty():
+	case f.said.on && f.said.words.empty():
 		text = []string{"Type words that were said. esc goes back."}
-	case m.said.on && m.said.busy:
+	case f.said.on && f.said.busy:
 		text = []string{"Searching…"}
-	case m.said.on:
+	case f.said.on:
 		text = []string{"Nothing like that was said."}
-	case m.rows.Len() == 0 && m.busy > 0:
+	case f.rows.Len() == 0 && f.busy > 0:
 		text = []string{"Looking for conversations…"}
-	case m.rows.Len() == 0:
+	case f.rows.Len() == 0:
 		text = []string{"No conversations yet. n begins one."}
-		if !m.inList {
+		if !f.inList {
 			text = []string{"No conversations yet. Alt+n begins one."}
 		}
-	case !m.answer.whole:
+	case !f.answer.whole:
 		text = []string{"Looking further…"}
-	case m.words.empty():
+	case f.words.empty():
 		text = []string{"Every conversation is hidden."}
 	default:
 		text = []string{"Nothing matches."}
-		if m.o.Search != nil {
+		if f.o.Search != nil {
 			text = append(text, "Alt+/ searches what was said.")
 		}
 	}
-	if n := m.answer.hidden; n > 0 && !m.said.on {
+	if n := f.answer.hidden; n > 0 && !f.said.on {
 		text = append(text, fmt.Sprintf("%s hidden: Alt+h shows them.", thousands(n)))
 	}
 	lines := []string{""}
 	for _, s := range text {
-		lines = append(lines, "  "+m.ruler.fit(s, l.listWidth-2))
+		lines = append(lines, "  "+f.ruler.fit(s, f.l.listWidth-2))
 	}
 	return lines
 }
@@ -248,7 +235,7 @@ func (m *model) itemAt(x, y int) (item int, ok bool) {
 
 // view draws the menu.
 func (n *menu) view(u ruler, l layout) []string {
-	lines := []string{" " + strong.of(n.title)}
+	lines := []string{" " + strong.of(u.fit(n.title, l.width-1))}
 	from := max(0, min(n.cursor-l.height+3, len(n.items)-l.height+1))
 	for i := from; i < len(n.items); i++ {
 		if i == n.cursor {

@@ -2,6 +2,7 @@ package picker
 
 import (
 	"slices"
+	"strings"
 	"sync"
 
 	tea "charm.land/bubbletea/v2"
@@ -58,4 +59,18 @@ func sameRow(a, b *listing.Row) bool {
 	return a.ID == b.ID && a.Path == b.Path && a.Messages == b.Messages && a.LastActive.Equal(b.LastActive) &&
 		a.Title == b.Title && a.Type == b.Type && a.Status == b.Status && a.Archived == b.Archived && a.Damaged == b.Damaged &&
 		a.Agent == b.Agent && a.Model == b.Model && a.Summary == b.Summary && a.Description == b.Description && slices.Equal(a.Tags, b.Tags)
+}
+
+// cloned returns a row that may be used after its listing is closed.
+func cloned(r listing.Row) listing.Row {
+	for _, s := range []*string{&r.ID, &r.Path, &r.Title, &r.Type, &r.Status, &r.Agent, &r.Model, &r.Provider, &r.Summary, &r.Description} {
+		*s = strings.Clone(*s)
+	}
+	for _, list := range []*[]string{&r.Tags, &r.Twins} {
+		*list = slices.Clone(*list)
+		for i, s := range *list {
+			(*list)[i] = strings.Clone(s)
+		}
+	}
+	return r
 }

@@ -1,0 +1,195 @@
+package picker
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"cortext/cmd/internal/listing"
+)
+
+// Contents is what the list shows, and how it gets there: conversations, filtered by words
+// or found by a search.
+type contents struct {
+	ctx  context.Context
+	o    Options
+	work work
+
+	words  line
+	said   search // what / finds, in place of what the words match
+	rows   Rows   // listed now
+	home   *index // of this workspace
+	finder *finder
+	answer answer
+	rest   tea.Cmd // of the first filtering
+	list   list
+
+	everywhere bool // the conversations of all workspaces
+	archived   bool // what the filter hides, too
+	busy       int  // commands that will bring more conversations
+}
+
+// How long the picker waits before it makes the index and before it ranks all matches, so
+// that drawing does not compete with it, and how often it looks for changes: at most a tenth
+// of the time.
+const (
+	indexAfter  = 50 * time.Millisecond
+	rankAfter   = 20 * time.Millisecond
+	reloadEvery = time.Second
+	reloadShare = 10
+)
+
+func (c *contents) selection() listing.Filter {
+	f := c.o.Filter
+	if c.archived {
+		f.Archived, f.All, f.Statuses = true, true, nil
+	}
+	return f
+}
+
+func (c *contents) makeIndex() tea.Cmd {
+	x := c.finder.index
+	return after(indexAfter, c.work.do(func() tea.Msg {
+		x.grow(len(x.entries))
+		return indexed{x}
+	}))
+}
+
+func (c *contents) later(wait time.Duration) tea.Cmd {
+	if c.o.Reload == nil {
+		return nil
+	}
+	return tea.Tick(wait, func(time.Time) tea.Msg { return reload{} })
+}
+
+// reload looks for changes, once or from now on. Everything is filtered before it is shown,
+// so that the list does not jump.
+func (c *contents) reload(next bool) tea.Cmd {
+	if c.o.Reload == nil {
+		return nil
+	}
+	if c.everywhere {
+		if next {
+			return c.later(reloadEvery)
+		}
+		return nil
+	}
+	q, selection := newQuery(c.words.String()), c.selection()
+	return c.work.do(func() tea.Msg {
+		began := c.o.Now()
+		msg := reloaded{next: next}
+		rows, err := c.o.Reload(c.ctx)
+		if msg.err = err; err == nil && rows != nil {
+			x := newIndex(rows)
+			x.grow(rows.Len())
+			msg.of = newFinder(x, selection)
+			first, rest := msg.of.find(q)
+			if msg.answer = first; rest != nil {
+				msg.answer, _ = rest()
+				msg.of.keep(msg.answer)
+			}
+		}
+		msg.took = c.o.Now().Sub(began)
+		return msg
+	})
+}
+
+// refresh lists the conversations as they are now. The cursor stays on its conversation; if
+// that is gone, it is still shown, struck through.
+func (c *contents) refresh(now reloaded) tea.Cmd {
+	if now.of == nil || c.everywhere || now.of.filter.Archived != c.selection().Archived {
+		return nil
+	}
+	c.home = now.of.index
+	return c.use(now.of, func() tea.Cmd {
+		if now.answer.query.text != c.words.String() {
+			return c.filter()
+		}
+		c.show(now.answer, false)
+		return nil
+	})
+}
+
+// replace lists other conversations, or the same with another filter.
+func (c *contents) replace(x *index) tea.Cmd {
+	return c.use(newFinder(x, c.selection()), func() tea.Cmd { return tea.Batch(c.makeIndex(), c.filter()) })
+}
+
+// use lists conversations of another finder, which find filters.
+func (c *contents) use(f *finder, find func() tea.Cmd) tea.Cmd {
+	before, top, offset := c.chosen(), c.list.top, c.list.cursor-c.list.top
+	c.finder, c.rows = f, f.index.rows
+	c.list.back(c.rows)
+	var cmd tea.Cmd
+	if c.said.on {
+		c.answer = answer{whole: true}
+		c.said.show(c)
+	} else {
+		cmd = find()
+	}
+	if before != nil {
+		c.list.keep(before, c.rows, c.said.on || c.words.empty())
+		if top > 0 { // the row stays where it is on the screen, too
+			c.list.top = max(c.list.cursor-offset, 0)
+		}
+	}
+	return cmd
+}
+
+// filter lists what the words match: at once what is quick to find, the rest by the
+// command that it returns.
+func (c *contents) filter() tea.Cmd {
+	f := c.finder
+	first, rest := f.find(newQuery(c.words.String()))
+	c.show(first, false)
+	if rest == nil {
+		return nil
+	}
+	return after(rankAfter, c.work.do(func() tea.Msg {
+		if whole, current := rest(); current {
+			return found{f, whole}
+		}
+		return nil
+	}))
+}
+
+// show lists an answer. The cursor goes to the best match, or stays on its conversation.
+func (c *contents) show(a answer, stay bool) {
+	c.answer = a
+	if at := -1; stay && c.list.cursor < len(c.list.items) {
+		if at = slices.Index(a.shown, c.list.items[c.list.cursor]); at >= 0 {
+			c.list.items, c.list.cursor = a.shown, at
+			return
+		}
+	}
+	c.list.set(a.shown)
+}
+
+// chosen returns the conversation at the cursor, or nil.
+func (c *contents) chosen() *listing.Row { return c.list.row(c.rows) }
+
+// itemHeight returns how many lines an item takes below the one before it, or at the top.
+func (c *contents) itemHeight(headings bool) func(item int, top bool) int {
+	return func(item int, top bool) int {
+		n := 1
+		if c.said.on {
+			n = 2
+		} else if headings && (top || c.newDay(item)) {
+			n = 2
+		}
+		return n
+	}
+}
+
+// newDay reports whether an item is of another day than the one before it.
+func (c *contents) newDay(item int) bool {
+	now := c.o.Now()
+	return item == 0 || heading(c.list.at(c.rows, item).LastActive, now) != heading(c.list.at(c.rows, item-1).LastActive, now)
+}
+
+// after returns a command that waits before it runs another.
+func after(wait time.Duration, cmd tea.Cmd) tea.Cmd {
+	return tea.Tick(wait, func(time.Time) tea.Msg { return cmd() })
+}
