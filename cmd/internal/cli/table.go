@@ -43,8 +43,11 @@ const sampled = 1000
 const leastTitle = 24
 
 // tableOn returns a table for a stream. With places, it has a column for the workspace.
-func (s screen) tableOn(w io.Writer, places bool) *table {
-	t := &table{out: w, width: widthOf(w)}
+func (s screen) tableOn(w io.Writer, places bool) *table { return s.tableOf(w, widthOf(w), places) }
+
+// tableOf is tableOn for a width.
+func (s screen) tableOf(w io.Writer, width int, places bool) *table {
+	t := &table{out: w, width: width}
 	when, count := s.since, func(r *row) string { return count(r.MessageCount, "message") }
 	if t.width > 0 {
 		count = func(r *row) string { return strconv.Itoa(r.MessageCount) }
@@ -135,7 +138,7 @@ func (t *table) fit(cells [][]string) (shown, widths []int) {
 	widths = make([]int, len(t.columns))
 	for i, c := range t.columns[:last] {
 		for _, row := range cells {
-			widths[i] = max(widths[i], ansi.StringWidth(row[i]))
+			widths[i] = max(widths[i], textWidth(row[i]))
 		}
 		if widths[i] > 0 || t.width == 0 { // a column without anything in it is left out on a terminal
 			shown = append(shown, i)
@@ -172,20 +175,32 @@ func (t *table) line(cells []string, shown, widths []int) string {
 	var b strings.Builder
 	for at, i := range shown {
 		cell, width := cells[i], widths[i]
-		if t.width > 0 {
+		is := textWidth(cell)
+		if t.width > 0 && is > width {
 			cell = ansi.Truncate(cell, width, "…")
+			is = ansi.StringWidth(cell)
 		}
 		if at == len(shown)-1 {
 			b.WriteString(cell)
 			break
 		}
-		pad := strings.Repeat(" ", max(width-ansi.StringWidth(cell), 0))
+		pad := strings.Repeat(" ", max(width-is, 0))
 		if t.columns[i].right {
 			cell, pad = pad+cell, ""
 		}
 		b.WriteString(cell + pad + strings.Repeat(" ", gap))
 	}
 	return strings.TrimRight(b.String(), " ")
+}
+
+// textWidth returns how many columns a text takes.
+func textWidth(s string) int {
+	for i := range len(s) {
+		if s[i] >= 0x80 {
+			return ansi.StringWidth(s)
+		}
+	}
+	return len(s) // without control characters, which are escaped
 }
 
 // widthOf returns the width of a terminal, or 0 if the stream is none.
