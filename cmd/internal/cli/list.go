@@ -108,23 +108,17 @@ func runList(a *app, cmd *cobra.Command, o *listOptions) error {
 		return err
 	}
 	var sel selection
-	if o.all {
-		sel.workspaces, err = a.everywhere(cmd)
-	} else {
-		var w *opened
-		if w, err = a.open(cmd); err == nil {
-			sel.workspaces = []*opened{w}
-		}
-	}
-	if err != nil {
+	w, err := a.open(cmd)
+	switch {
+	case err == nil:
+		sel.workspaces, sel.here = []*opened{w}, true
+	case !o.all || !errors.Is(err, store.ErrNoWorkspace):
 		return err
 	}
-	defer func() {
-		sel.close()
-		for _, w := range sel.workspaces {
-			a.close(cmd.Context(), w)
-		}
-	}()
+	if o.all {
+		sel.workspaces = append(sel.workspaces, a.others(cmd)...)
+	}
+	defer sel.close(cmd.Context(), a)
 	if err := sel.choose(f, o); err != nil {
 		return err
 	}
