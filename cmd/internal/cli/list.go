@@ -141,7 +141,11 @@ func (a *app) printList(sel *selection, o *listOptions) error {
 		case o.template != nil:
 			return printFormat(out, o.template, sel.rows())
 		default:
-			return on.tableOn(out, o.all).print(sel.rows())
+			t := on.tableOn(out)
+			if o.all {
+				t.nameWorkspaces()
+			}
+			return t.print(sel.rows())
 		}
 	})
 	if err == nil && missing == nil {

@@ -42,11 +42,11 @@ const sampled = 1000
 // leastTitle is how wide the title should be on a narrow terminal.
 const leastTitle = 24
 
-// tableOn returns a table for a stream. With places, it has a column for the workspace.
-func (s screen) tableOn(w io.Writer, places bool) *table { return s.tableOf(w, widthOf(w), places) }
+// tableOn returns a table for a stream.
+func (s screen) tableOn(w io.Writer) *table { return s.tableOf(w, widthOf(w)) }
 
 // tableOf is tableOn for a width.
-func (s screen) tableOf(w io.Writer, width int, places bool) *table {
+func (s screen) tableOf(w io.Writer, width int) *table {
 	t := &table{out: w, width: width}
 	when, count := s.since, func(r *row) string { return count(r.MessageCount, "message") }
 	if t.width > 0 {
@@ -62,17 +62,20 @@ func (s screen) tableOf(w io.Writer, width int, places bool) *table {
 		{head: "AGENT", rank: 4, most: 12, cell: func(r *row) string { return oneLine(r.Agent) }},
 		{head: "MSGS", rank: 1, most: 12, right: t.width > 0, cell: count},
 		{head: "TYPE", rank: 2, most: 14, cell: func(r *row) string { return oneLine(r.Type) }},
+		{head: "TITLE", cell: func(r *row) string { return oneLine(r.Title) }},
 	}
-	if places {
-		t.columns = append(t.columns, column{head: "WORKSPACE", rank: 5, most: 30, cell: func(r *row) string { return oneLine(fromHome(r.Workspace)) }})
-	}
-	t.columns = append(t.columns, column{head: "TITLE", cell: func(r *row) string { return oneLine(r.Title) }})
 	return t
+}
+
+// nameWorkspaces adds a column for the workspace.
+func (t *table) nameWorkspaces() {
+	last := len(t.columns) - 1
+	t.columns = slices.Insert(t.columns, last, column{head: "WORKSPACE", rank: 5, most: 30, cell: func(r *row) string { return oneLine(fromHome(r.Workspace)) }})
 }
 
 // table prints conversations.
 func (s screen) table(entries []store.Entry) {
-	_ = s.tableOn(s.out, false).print(slices.Values(plainRows(entries)))
+	_ = s.tableOn(s.out).print(slices.Values(plainRows(entries)))
 }
 
 // numberedMost is how many conversations a numbered list shows.
@@ -80,7 +83,7 @@ const numberedMost = 20
 
 // numbered prints the first conversations with numbers, and says how many more there are.
 func (s screen) numbered(w io.Writer, entries []store.Entry) {
-	t, n := s.tableOn(w, false), 0
+	t, n := s.tableOn(w), 0
 	t.columns = slices.Insert(t.columns, 0, column{head: "NO", most: 2, right: true, cell: func(*row) string { n++; return strconv.Itoa(n) }})
 	rest := len(entries) - numberedMost
 	_ = t.print(slices.Values(plainRows(entries[:min(len(entries), numberedMost)])))

@@ -34,7 +34,10 @@ func hostileRows() (rows []row) {
 
 func tableAt(width int, places bool) (*table, *bytes.Buffer) {
 	var out bytes.Buffer
-	t := screen{&out, io.Discard, func() time.Time { return testNow }}.tableOf(&out, width, places)
+	t := screen{&out, io.Discard, func() time.Time { return testNow }}.tableOf(&out, width)
+	if places {
+		t.nameWorkspaces()
+	}
 	return t, &out
 }
 
