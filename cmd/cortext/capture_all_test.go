@@ -26,7 +26,7 @@ func (s *stage) ordinary(ask func(text, answer string), told func() string) {
 	s.once(c, "user: why is the sky blue", "assistant: because of scattering")
 	ask("and the sea", "it mirrors the sky")
 	s.kept("sky", "it mirrors the sky")
-	if out := s.run("cortext", "list"); !regexp.MustCompile(`-chat-why-is-the-sky-blue-\w{4} +active .* chat `).MatchString(out) {
+	if out := s.run("cortext", "list"); !regexp.MustCompile(`(?m)^\w{4}  .*  active  .*  chat  why is the sky blue$`).MatchString(out) {
 		s.t.Errorf("an ordinary session is %s", out)
 	}
 	if said := told(); said != "" {

@@ -82,7 +82,7 @@ printf '%s\n' "${COMPREPLY[@]}"`
 		cmd := exec.Command(filepath.Join(bin, "cortext"), "__complete", "-C", where, "resume", "")
 		cmd.Env = env
 		out, err := cmd.Output()
-		if want := where == dir; err != nil || strings.Contains(string(out), short+"\tThe release (plan, active)") != want {
+		if want := where == dir; err != nil || strings.Contains(string(out), short+"\tThe release, plan, active") != want {
 			t.Errorf("in %s: %v\n%s", where, err, out)
 		}
 	}

@@ -160,7 +160,7 @@ func (a *app) completeID(cmd *cobra.Command, _ []string, typed string) (list []s
 			for i := 0; i < l.Len() && len(list) < mostCompletions; i++ {
 				r := l.Row(i)
 				if name := name(&r); !r.Archived && strings.HasPrefix(name, typed) && name != "" {
-					list = append(list, fmt.Sprintf("%s\t%s (%s, %s)", oneLine(name), cut(oneLine(r.Title), 60), oneLine(r.Type), oneLine(r.Status)))
+					list = append(list, fmt.Sprintf("%s\t%s, %s, %s", oneLine(name), cut(oneLine(r.Title), 60), oneLine(r.Type), oneLine(r.Status)))
 				}
 			}
 			if len(list) > 0 {

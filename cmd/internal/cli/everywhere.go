@@ -18,35 +18,34 @@ import (
 	"cortext/store"
 )
 
-// everywhere opens every workspace on this machine that cortext has seen; the one of the
-// current folder comes first. Those that cannot be read are named in a warning.
-func (a *app) everywhere(cmd *cobra.Command) (list []*opened, err error) {
-	here, err := a.open(cmd)
-	switch {
-	case err == nil:
-		list = append(list, here)
-	case !errors.Is(err, store.ErrNoWorkspace):
-		return nil, err
+// seen lists the folders of the workspaces on this machine that cortext has seen, except
+// the one that the command works in.
+func (a *app) seen() []string {
+	dirs := registry.In(workspace.StateDir(a.machine())).Workspaces()
+	here, err := a.folder()
+	if err != nil {
+		return dirs
 	}
+	root, err := store.Find(here)
+	if err != nil {
+		return dirs
+	}
+	root = registry.RealDir(root)
+	return slices.DeleteFunc(dirs, func(dir string) bool { return dir == root })
+}
+
+// others opens the workspaces that seen lists. Those that cannot be opened are named in a
+// warning.
+func (a *app) others(cmd *cobra.Command) (list []*opened) {
 	for _, dir := range a.seen() {
-		if here != nil && here.Here.Workspace() == dir {
-			continue
-		}
 		w, err := a.openAt(cmd, dir)
 		if err != nil {
-			if !errors.Is(err, store.ErrNoWorkspace) {
-				a.screen.warn(fmt.Sprintf("%s is left out: %v", dir, err))
-			}
+			a.screen.warn(fmt.Sprintf("%s is left out: %v", dir, err))
 			continue
 		}
 		list = append(list, w)
 	}
-	return list, nil
-}
-
-// seen lists the folders of the workspaces that cortext has seen.
-func (a *app) seen() []string {
-	return registry.In(workspace.StateDir(a.machine())).Workspaces()
+	return list
 }
 
 // openAt opens the workspace in a folder, without its warnings.
@@ -65,14 +64,10 @@ type found struct{ dir, id, title string }
 // folder. A query is an id, the beginning of one, a folder, or the short name in a list;
 // words could mean too many.
 func (a *app) elsewhere(cmd *cobra.Command, query string) (hits []found) {
-	here, _ := a.folder()
-	if root, err := store.Find(here); err == nil {
-		here = registry.RealDir(root)
+	if strings.ContainsAny(query, " \t") {
+		return nil
 	}
 	for _, dir := range a.seen() {
-		if dir == here {
-			continue
-		}
 		w, err := a.openAt(cmd, dir)
 		if err != nil {
 			continue
@@ -102,8 +97,13 @@ func named(l *listing.Row, query string) bool {
 		return true
 	}
 	folder := strings.TrimSuffix(strings.TrimPrefix(query, "conversations/"), "/")
-	r := row{Path: l.Path}
-	return folder != "" && (folder == l.Folder() || folder == path.Base(l.Path) || folder == r.short())
+	switch folder {
+	case "":
+		return false
+	case l.Folder(), path.Base(l.Path):
+		return true
+	}
+	return folder == shortName(l.Path) && (strings.HasSuffix(l.ID, folder) || strings.Contains(folder, "/"))
 }
 
 // goThere makes the command continue in the workspace that has a conversation, if query

@@ -20,8 +20,8 @@ func (a *app) addHelp(root *cobra.Command) {
 	root.SetHelpCommand(&cobra.Command{
 		Use: "help [command]", Hidden: true,
 		RunE: func(_ *cobra.Command, args []string) error {
-			target, rest, err := root.Find(args)
-			if err != nil || target == nil || len(rest) > 0 {
+			target, _, err := root.Find(args)
+			if len(args) > 0 && (err != nil || target == root) {
 				return unknownCommand(root, args[0])
 			}
 			return print(target)

@@ -39,8 +39,8 @@ A template of --format is in the syntax of Go's text/template, as in docker and 
 fields are {{.ID}}, {{.ConversationID}}, {{.Path}}, {{.Title}}, {{.Type}}, {{.Status}},
 {{.Archived}}, {{.Agent}}, {{.Model}}, {{.Provider}}, {{.CreatedAt}}, {{.LastActive}},
 {{.MessageCount}}, {{.Tokens}}, {{.Summary}}, {{.Description}}, {{.Tags}}, {{.Waiting}},
-{{.Workspace}}. The functions are json, join, lower, upper, ago, and those of Go. Each
-conversation is on a line.`,
+{{.Workspace}}. The functions are json, join, lower, upper, ago, and those of Go: {{json .}}
+prints all fields. Each conversation is on a line.`,
 		Example: "  cortext list --type plan,debug --since \"2 weeks ago\"\n  cortext list --status all --sort tokens --limit 10\n  cortext list --all --format '{{.ID}} {{.Title}}'",
 		Args:    args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -108,23 +108,17 @@ func runList(a *app, cmd *cobra.Command, o *listOptions) error {
 		return err
 	}
 	var sel selection
-	if o.all {
-		sel.workspaces, err = a.everywhere(cmd)
-	} else {
-		var w *opened
-		if w, err = a.open(cmd); err == nil {
-			sel.workspaces = []*opened{w}
-		}
-	}
-	if err != nil {
+	w, err := a.open(cmd)
+	switch {
+	case err == nil:
+		sel.workspaces, sel.here = []*opened{w}, true
+	case !o.all || !errors.Is(err, store.ErrNoWorkspace):
 		return err
 	}
-	defer func() {
-		sel.close()
-		for _, w := range sel.workspaces {
-			a.close(cmd.Context(), w)
-		}
-	}()
+	if o.all {
+		sel.workspaces = append(sel.workspaces, a.others(cmd)...)
+	}
+	defer sel.close(cmd.Context(), a)
 	if err := sel.choose(f, o); err != nil {
 		return err
 	}
@@ -147,7 +141,11 @@ func (a *app) printList(sel *selection, o *listOptions) error {
 		case o.template != nil:
 			return printFormat(out, o.template, sel.rows())
 		default:
-			return on.tableOn(out, o.all).print(sel.rows())
+			t := on.tableOn(out)
+			if o.all {
+				t.nameWorkspaces()
+			}
+			return t.print(sel.rows())
 		}
 	})
 	if err == nil && missing == nil {

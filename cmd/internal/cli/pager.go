@@ -36,12 +36,18 @@ func (a *app) paged(print func(io.Writer) error) error {
 	}
 	err = print(pagerPipe{in, a.screen.out})
 	_ = in.Close()
-	_ = cmd.Wait()
+	var ended *exec.ExitError
+	if errors.As(cmd.Wait(), &ended) && ended.ExitCode() >= notStarted {
+		return print(a.screen.out)
+	}
 	if errors.Is(err, syscall.EPIPE) { // the user left the pager before the end
 		return nil
 	}
 	return err
 }
+
+// notStarted is the least exit code of a shell for a program that it cannot start.
+const notStarted = 126
 
 // A pagerPipe is the input of a pager, which writes to a terminal.
 type pagerPipe struct {

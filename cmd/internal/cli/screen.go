@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"time"
 
 	"golang.org/x/term"
@@ -43,7 +44,7 @@ func (s screen) report(err error) {
 	switch {
 	case errors.As(err, &missing) && len(missing.Near) > 0:
 		fmt.Fprintln(s.errw, "the nearest are:")
-		s.numbered(s.errw, missing.Near)
+		_ = s.tableOn(s.errw).print(slices.Values(plainRows(missing.Near)))
 	case errors.As(err, &ambiguous):
 		s.numbered(s.errw, ambiguous.Candidates)
 	}

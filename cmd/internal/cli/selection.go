@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"iter"
 	"slices"
@@ -13,7 +14,8 @@ import (
 
 // A selection is the conversations that a list shows.
 type selection struct {
-	workspaces []*opened
+	workspaces []*opened // the first is that of the current folder, if here is set
+	here       bool
 	listings   []*listing.Listing // of each workspace
 	waiting    []map[string]int   // of each workspace: how many messages wait, by path
 	at         []place
@@ -27,10 +29,17 @@ type selection struct {
 // A place is the position of a conversation in one of several listings.
 type place struct{ workspace, row int32 }
 
-// close releases the listings. Rows must not be used afterwards.
-func (s *selection) close() {
+// close releases the listings and workspaces. Rows must not be used afterwards.
+func (s *selection) close(ctx context.Context, a *app) {
 	for _, l := range s.listings {
 		_ = l.Close()
+	}
+	for i, w := range s.workspaces {
+		if i == 0 && s.here {
+			a.close(ctx, w)
+		} else {
+			_ = w.Close()
+		}
 	}
 }
 
@@ -43,7 +52,7 @@ func (s *selection) choose(f listing.Filter, o *listOptions) error {
 			return err
 		}
 		s.listings = append(s.listings, l)
-		for _, row := range s.select1(l, f, o) {
+		for _, row := range s.selectIn(l, f, o) {
 			s.at = append(s.at, place{int32(i), int32(row)})
 		}
 	}
@@ -65,8 +74,9 @@ func (s *selection) choose(f listing.Filter, o *listOptions) error {
 	return nil
 }
 
-// select1 selects conversations of one workspace, sorted, and counts what stays hidden.
-func (s *selection) select1(l *listing.Listing, f listing.Filter, o *listOptions) []int {
+// selectIn selects conversations of one workspace, sorted, and counts what stays hidden.
+func (s *selection) selectIn(l *listing.Listing, f listing.Filter, o *listOptions) []int {
+	f.Models = modelsIn(l, f.Models)
 	wide := f
 	wide.Archived, wide.All = true, len(f.Statuses) == 0
 	at := l.Select(f)
@@ -95,6 +105,27 @@ var orders = map[listing.Order]func(a, b *listing.Row) int{
 	listing.ByTitle:      func(a, b *listing.Row) int { return cmp.Compare(strings.ToLower(a.Title), strings.ToLower(b.Title)) },
 	listing.ByMessages:   func(a, b *listing.Row) int { return cmp.Compare(b.Messages, a.Messages) },
 	listing.ByTokens:     func(a, b *listing.Row) int { return cmp.Compare(b.Tokens, a.Tokens) },
+}
+
+// modelsIn returns the names of models that contain one of the given parts: opus stands for
+// each version of it. Parts that no model has stay, so that they select nothing.
+func modelsIn(l *listing.Listing, parts []string) []string {
+	if len(parts) == 0 {
+		return nil
+	}
+	seen := map[string]bool{}
+	models := slices.Clone(parts)
+	for i := range l.Len() {
+		model := l.Row(i).Model
+		if model == "" || seen[model] {
+			continue
+		}
+		seen[model] = true
+		if slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(strings.ToLower(model), strings.ToLower(part)) }) {
+			models = append(models, model)
+		}
+	}
+	return models
 }
 
 // withWords keeps the positions of conversations that have every word in their title,

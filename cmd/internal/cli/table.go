@@ -41,9 +41,12 @@ const sampled = 1000
 // leastTitle is how wide the title should be on a narrow terminal.
 const leastTitle = 24
 
-// tableOn returns a table for a stream. With places, it has a column for the workspace.
-func (s screen) tableOn(w io.Writer, places bool) *table {
-	t := &table{out: w, width: widthOf(w)}
+// tableOn returns a table for a stream.
+func (s screen) tableOn(w io.Writer) *table { return s.tableOf(w, widthOf(w)) }
+
+// tableOf is tableOn for a width.
+func (s screen) tableOf(w io.Writer, width int) *table {
+	t := &table{out: w, width: width}
 	when, count := s.since, func(r *row) string { return count(r.MessageCount, "message") }
 	if t.width > 0 {
 		count = func(r *row) string { return strconv.Itoa(r.MessageCount) }
@@ -58,17 +61,20 @@ func (s screen) tableOn(w io.Writer, places bool) *table {
 		{head: "AGENT", rank: 4, most: 12, cell: func(r *row) string { return oneLine(r.Agent) }},
 		{head: "MSGS", rank: 1, most: 12, right: t.width > 0, cell: count},
 		{head: "TYPE", rank: 2, most: 14, cell: func(r *row) string { return oneLine(r.Type) }},
+		{head: "TITLE", cell: func(r *row) string { return oneLine(r.Title) }},
 	}
-	if places {
-		t.columns = append(t.columns, column{head: "WORKSPACE", rank: 5, most: 30, cell: func(r *row) string { return oneLine(fromHome(r.Workspace)) }})
-	}
-	t.columns = append(t.columns, column{head: "TITLE", cell: func(r *row) string { return oneLine(r.Title) }})
 	return t
+}
+
+// nameWorkspaces adds a column for the workspace.
+func (t *table) nameWorkspaces() {
+	last := len(t.columns) - 1
+	t.columns = slices.Insert(t.columns, last, column{head: "WORKSPACE", rank: 5, most: 30, cell: func(r *row) string { return oneLine(fromHome(r.Workspace)) }})
 }
 
 // table prints conversations.
 func (s screen) table(entries []store.Entry) {
-	_ = s.tableOn(s.out, false).print(slices.Values(plainRows(entries)))
+	_ = s.tableOn(s.out).print(slices.Values(plainRows(entries)))
 }
 
 // numberedMost is how many conversations a numbered list shows.
@@ -76,7 +82,7 @@ const numberedMost = 20
 
 // numbered prints the first conversations with numbers, and says how many more there are.
 func (s screen) numbered(w io.Writer, entries []store.Entry) {
-	t, n := s.tableOn(w, false), 0
+	t, n := s.tableOn(w), 0
 	t.columns = slices.Insert(t.columns, 0, column{head: "NO", most: 2, right: true, cell: func(*row) string { n++; return strconv.Itoa(n) }})
 	rest := len(entries) - numberedMost
 	_ = t.print(slices.Values(plainRows(entries[:min(len(entries), numberedMost)])))
@@ -134,7 +140,7 @@ func (t *table) fit(cells [][]string) (shown, widths []int) {
 	widths = make([]int, len(t.columns))
 	for i, c := range t.columns[:last] {
 		for _, row := range cells {
-			widths[i] = max(widths[i], ansi.StringWidth(row[i]))
+			widths[i] = max(widths[i], textWidth(row[i]))
 		}
 		if widths[i] > 0 || t.width == 0 { // a column without anything in it is left out on a terminal
 			shown = append(shown, i)
@@ -171,20 +177,32 @@ func (t *table) line(cells []string, shown, widths []int) string {
 	var b strings.Builder
 	for at, i := range shown {
 		cell, width := cells[i], widths[i]
-		if t.width > 0 {
+		is := textWidth(cell)
+		if t.width > 0 && is > width {
 			cell = ansi.Truncate(cell, width, "…")
+			is = ansi.StringWidth(cell)
 		}
 		if at == len(shown)-1 {
 			b.WriteString(cell)
 			break
 		}
-		pad := strings.Repeat(" ", max(width-ansi.StringWidth(cell), 0))
+		pad := strings.Repeat(" ", max(width-is, 0))
 		if t.columns[i].right {
 			cell, pad = pad+cell, ""
 		}
 		b.WriteString(cell + pad + strings.Repeat(" ", gap))
 	}
 	return strings.TrimRight(b.String(), " ")
+}
+
+// textWidth returns how many columns a text takes.
+func textWidth(s string) int {
+	for i := range len(s) {
+		if s[i] >= 0x80 {
+			return ansi.StringWidth(s)
+		}
+	}
+	return len(s) // without control characters, which are escaped
 }
 
 // widthOf returns the width of a terminal, or 0 if the stream is none.

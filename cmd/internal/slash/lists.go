@@ -13,6 +13,7 @@ import (
 	"cortext/cmd/internal/workspace"
 	"cortext/resume"
 	"cortext/schema"
+	"cortext/schema/clip"
 	"cortext/store"
 )
 
@@ -189,9 +190,36 @@ func (l lists) line(it item) string {
 	return fmt.Sprintf("%s / %s (%s, %s)", workspace.Plain(it.typ), workspace.Plain(it.title), about, resume.Ago(l.ws.Env.Now(), it.active))
 }
 
-// write writes as much of a numbered list as fits, and remembers its order, so that a
-// number keeps its meaning after the list was shown.
+// write writes a numbered list, and remembers its order, so that a number keeps its meaning
+// after the list was shown. If it does not fit, it leaves out the summaries, then ends of
+// titles, and only then conversations, since the next page would not have them.
 func (l lists) write(part numbered, limit int) string {
+	text, all := l.lines(part, limit)
+	if !all {
+		for i := range part.list {
+			part.list[i].summary = ""
+		}
+		text, all = l.lines(part, limit)
+	}
+	if !all {
+		for i := range part.list {
+			part.list[i].title = clip.Characters(part.list[i].title, 80)
+		}
+		text, _ = l.lines(part, limit)
+	}
+	ids := make([]string, min(len(part.list), mostNumbers))
+	for i := range ids {
+		ids[i] = part.list[i].id
+	}
+	if raw, err := json.Marshal(ids); err == nil {
+		_ = l.ws.Store.WriteCache(listedName, raw)
+	}
+	return text
+}
+
+// lines writes as much of a numbered list as fits; all is false if that is not the whole
+// part.
+func (l lists) lines(part numbered, limit int) (text string, all bool) {
 	const how = "\n\nTo resume one, type /workspace.resume and its number, or words of its title."
 	tail := func(n int) string {
 		if n == 0 {
@@ -212,16 +240,7 @@ func (l lists) write(part numbered, limit int) string {
 		}
 		b.WriteString(line)
 	}
-	b.WriteString(tail(len(part.list) - i))
-	b.WriteString(how)
-	ids := make([]string, min(len(part.list), mostNumbers))
-	for i := range ids {
-		ids[i] = part.list[i].id
-	}
-	if raw, err := json.Marshal(ids); err == nil {
-		_ = l.ws.Store.WriteCache(listedName, raw)
-	}
-	return b.String()
+	return b.String() + tail(len(part.list)-i) + how, i == part.to
 }
 
 // listedName is the cache file with the ids of the conversations listed last, up to

@@ -1,0 +1,67 @@
+//go:build unix
+
+package main
+
+import (
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestPager: on a terminal long output goes through the user's pager, unless it is turned
+// off. In a pipe it never does. A pager that the user leaves early is no error.
+func TestPager(t *testing.T) {
+	dir := t.TempDir()
+	must(t, "-C", dir, "init")
+	must(t, "-C", dir, "new", "plan", "first topic")
+	bin, err := built()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		command string
+		paged   bool
+	}{
+		{`CORTEXT_PAGER="sed s/^/PAGED:/" "$0" list`, true},
+		{`CORTEXT_PAGER= PAGER="sed s/^/PAGED:/" "$0" list`, false},
+		{`PAGER="sed s/^/PAGED:/" "$0" show topic`, true},
+		{`PAGER="sed s/^/PAGED:/" "$0" help list`, true},
+		{`PAGER="sed s/^/PAGED:/" "$0" --no-pager list`, false},
+		{`PAGER="sed s/^/PAGED:/" "$0" list --no-pager`, false},
+		{`PAGER=cat "$0" list`, false},
+		{`PAGER="sed s/^/PAGED:/" "$0" list | cat`, false},
+		{`PAGER="head -c 1" "$0" help list; echo PAGED:topic:$?`, true},
+		{`PAGER=/nowhere/pager "$0" list`, false},
+	} {
+		term := commandInTerminal(t, dir, exec.Command("sh", "-c", c.command+`; echo "code $?"`, filepath.Join(bin, "cortext")))
+		if err := term.WaitFor("code 0", patience); err != nil {
+			t.Errorf("%s: %v\n%s", c.command, err, term.Screen())
+			continue
+		}
+		if screen := term.Screen(); strings.Contains(screen, "PAGED:") != c.paged || !strings.Contains(screen, "topic") && !strings.Contains(screen, "conversations") {
+			t.Errorf("%s:\n%s", c.command, screen)
+		}
+	}
+}
+
+// TestBare: in a workspace, cortext alone asks which conversation to resume; elsewhere it
+// prints its help.
+func TestBare(t *testing.T) {
+	dir := t.TempDir()
+	must(t, "-C", dir, "init")
+	must(t, "-C", dir, "new", "plan", "first topic")
+	must(t, "-C", dir, "new", "plan", "second topic")
+	for _, args := range [][]string{nil, {"-r"}, {"chat"}, {"-r", "topic"}} {
+		term := inTerminal(t, dir, args...)
+		if err := term.WaitFor("second topic", patience); err != nil {
+			t.Errorf("%q: %v\n%s", args, err, term.Screen())
+		}
+		_ = term.Key("C-c")
+		_ = term.Wait()
+	}
+	term := inTerminal(t, t.TempDir(), "--no-pager", "--help")
+	if err := term.WaitFor("Global flags", patience); err != nil {
+		t.Errorf("%v\n%s", err, term.Screen())
+	}
+}

@@ -1,0 +1,53 @@
+package registry
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+// TestWorkspaces: a workspace is remembered once, and left out when it is gone or the file
+// about it is damaged.
+func TestWorkspaces(t *testing.T) {
+	state := t.TempDir()
+	r := In(state)
+	if dirs := r.Workspaces(); len(dirs) > 0 {
+		t.Errorf("at first there are %q", dirs)
+	}
+	var want []string
+	for _, name := range []string{"b", "a", "gone"} {
+		dir := filepath.Join(t.TempDir(), name)
+		if err := os.MkdirAll(filepath.Join(dir, ".workspace"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			if err := r.SeeWorkspace(dir); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if name == "gone" {
+			if err := os.RemoveAll(dir); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		want = append(want, dir)
+	}
+	files, err := filepath.Glob(filepath.Join(state, "cortext/workspaces/*.json"))
+	if err != nil || len(files) != 3 {
+		t.Errorf("%q, %v", files, err)
+	}
+	for _, text := range []string{"{", `{"workspace":"relative"}`, ""} {
+		if err := os.WriteFile(filepath.Join(state, "cortext/workspaces/x.json"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		slices.Sort(want)
+		if got := r.Workspaces(); !slices.Equal(got, want) {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	if In("").Workspaces() != nil || In("").SeeWorkspace("/w") == nil {
+		t.Error("without a state folder something is remembered")
+	}
+}
