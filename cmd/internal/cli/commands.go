@@ -17,6 +17,7 @@ var commands = []struct {
 	{"list", listCommand},
 	{"show", showCommand},
 	{"resume", resumeCommand},
+	{"fork", forkCommand},
 	{"context", contextCommand},
 	{"compact", compactCommand},
 	{"stop", stopCommand},

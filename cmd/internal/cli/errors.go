@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"cortext/cmd/internal/capture"
+	"cortext/cmd/internal/fork"
 	"cortext/cmd/internal/history"
 	"cortext/cmd/internal/organise"
 	"cortext/cmd/internal/workspace"
@@ -58,11 +59,14 @@ func exitCode(err error) int {
 	var input *organise.InputError
 	var missing *workspace.NotFoundError
 	var number *history.NumberError
+	var at *history.AtError
+	var branch *history.BranchError
+	var empty *fork.EmptyError
 	var ambiguous *workspace.AmbiguousError
 	switch {
-	case errors.As(err, &usage), errors.As(err, &typ), errors.As(err, &agent), errors.As(err, &title), errors.As(err, &input), errors.Is(err, resume.ErrBudget):
+	case errors.As(err, &usage), errors.As(err, &typ), errors.As(err, &agent), errors.As(err, &title), errors.As(err, &input), errors.As(err, &empty), errors.Is(err, resume.ErrBudget):
 		return exitUsage
-	case errors.As(err, &missing), errors.As(err, &number), errors.Is(err, workspace.ErrNoConversation):
+	case errors.As(err, &missing), errors.As(err, &number), errors.As(err, &at), errors.As(err, &branch), errors.Is(err, workspace.ErrNoConversation):
 		return exitNotFound
 	case errors.As(err, &ambiguous):
 		return exitAmbiguous
