@@ -1,13 +1,18 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"cortext/cmd/internal/fork"
+	"cortext/cmd/internal/history"
+	"cortext/cmd/internal/launch"
 	"cortext/cmd/internal/shell"
 	"cortext/store"
 )
@@ -82,7 +87,7 @@ func runFork(ctx context.Context, a *app, w *opened, query string, o forkOptions
 	}
 	resumes := !o.noResume && !o.json
 	if resumes {
-		if err := a.canLaunch(ctx, w, e, o.resumeOptions); err != nil {
+		if err := a.canLaunch(ctx, w.launcher(), e, o.resumeOptions); err != nil {
 			return err
 		}
 	}
@@ -103,12 +108,69 @@ func runFork(ctx context.Context, a *app, w *opened, query string, o forkOptions
 
 // canLaunch reports what would keep an agent from starting on a conversation, before a new
 // one is made for it. It changes nothing on disk.
-func (a *app) canLaunch(ctx context.Context, w *opened, e store.Entry, o resumeOptions) error {
+func (a *app) canLaunch(ctx context.Context, l *launch.Launcher, e store.Entry, o resumeOptions) error {
 	if !o.headless && !a.terminal.present() {
-		return &usageError{"there is no terminal for the agent", "--no-resume only creates the conversation, -p TEXT runs one turn without a terminal"}
+		return &usageError{"there is no terminal for the agent", "-p TEXT runs one turn without a terminal, and so does fork --no-resume without an agent"}
 	}
-	_, err := w.launcher().Plan(ctx, e, o.launchOptions())
+	_, err := l.Plan(ctx, e, o.launchOptions())
 	return err
+}
+
+// resumeInto continues a conversation in another workspace: in a new one there that begins
+// with copies of its messages.
+func resumeInto(cmd *cobra.Command, a *app, w *opened, e store.Entry, o resumeOptions) error {
+	dir := a.file(o.into)
+	if info, err := os.Stat(filepath.Join(dir, ".workspace")); err != nil || !info.IsDir() {
+		return &usageError{fmt.Sprintf("--into %s: there is no workspace in that folder", o.into), "cortext init -C " + shell.Quote(o.into) + " makes one"}
+	}
+	into, err := a.openIn(cmd, dir)
+	if err != nil {
+		return err
+	}
+	ctx := cmd.Context()
+	defer a.close(ctx, into)
+	if same, err := sameFolder(into.Store.Root(), w.Store.Root()); err != nil || same {
+		return cmp.Or(err, error(&usageError{"--into names the workspace that the conversation is in", "cortext fork starts a new conversation in the same workspace"}))
+	}
+	o.into = into.Store.Root()
+	o.Quiet = true // the commits since are those of another repository
+	if o.print {
+		built, err := o.build(ctx, w, e)
+		if err != nil {
+			return err
+		}
+		a.notices(w).built(built)
+		return printPayload(a.screen, built.Payload, o.json)
+	}
+	there := launch.New(into.Workspace, into.capture, w.payloads) // reads here, launches there
+	if o.dryRun {
+		return dryRun(ctx, a, w, there, e, o)
+	}
+	if err := a.confirmCompleted(ctx, e); err != nil {
+		return err
+	}
+	if e, err = w.launcher().CatchUp(ctx, e); err != nil {
+		a.screen.warn(err.Error())
+	}
+	if err := a.canLaunch(ctx, there, e, o); err != nil {
+		return err
+	}
+	forked, err := a.fork(w, into, e, fork.Options{Choice: history.Choice{Branch: o.Branch}})
+	if err != nil {
+		return err
+	}
+	o.into, o.Branch, o.Quiet = "", 0, !o.sinceThen
+	return runLaunch(ctx, a, into, forked, o)
+}
+
+// sameFolder reports whether two names lead to one folder.
+func sameFolder(a, b string) (bool, error) {
+	one, err := os.Stat(a)
+	if err != nil {
+		return false, err
+	}
+	two, err := os.Stat(b)
+	return err == nil && os.SameFile(one, two), err
 }
 
 // fork forks a conversation of one workspace into another, or into the same one, and says

@@ -23,12 +23,13 @@ type resumeOptions struct {
 	prompt   string
 	headless bool     // one turn with prompt
 	args     []string // for the agent
+	into     string   // a folder with another workspace
 
 	print, dryRun, list, json, latest, here bool
 }
 
 func (o *resumeOptions) launchOptions() launch.Options {
-	return launch.Options{Options: o.Options, Agent: o.agent, Headless: o.headless, Prompt: o.prompt, Args: o.args}
+	return launch.Options{Options: o.Options, Agent: o.agent, Headless: o.headless, Prompt: o.prompt, Args: o.args, Into: o.into}
 }
 
 func resumeCommand(a *app) *cobra.Command {
@@ -39,8 +40,11 @@ func resumeCommand(a *app) *cobra.Command {
 		Long: `Starts the agent with the conversation's command, a block that says where it stopped,
 and its history, within a token budget. Nothing is sent to a model until you type. The
 agent's session is captured into the same conversation. The query is an id, a folder,
-or words from the title or the summary.`,
-		Example: "  cortext resume \"api design\"\n  cortext resume \"api design\" -p \"what is left to do?\"\n  cortext resume \"api design\" --print --budget 8000",
+or words from the title or the summary.
+
+With --into, the conversation continues in another workspace: a new one there begins
+with copies of its messages, and the two name each other in their links.`,
+		Example: "  cortext resume \"api design\"\n  cortext resume \"api design\" -p \"what is left to do?\"\n  cortext resume \"api design\" --print --budget 8000\n  cortext resume \"api design\" --branch 1\n  cortext resume \"api design\" --into ../client",
 		Args:    args(cobra.ArbitraryArgs),
 		RunE: func(cmd *cobra.Command, list []string) error {
 			if at := cmd.ArgsLenAtDash(); at >= 0 {
@@ -58,6 +62,7 @@ or words from the title or the summary.`,
 	f.BoolVarP(&o.latest, "continue", "c", false, "resume the most recently active conversation")
 	f.StringVarP(&o.prompt, "prompt", "p", "", "send `TEXT`, run one turn without a terminal, and print the answer")
 	f.StringVar(&o.agent, "agent", "", "the `AGENT` to resume in: claude, opencode, gemini (default: the last one used)")
+	f.StringVar(&o.into, "into", "", "continue in the workspace in `DIR`, in a new conversation there")
 	f.BoolVar(&o.json, "json", false, "print JSON")
 	o.define(cmd)
 	return cmd
@@ -97,6 +102,9 @@ func runResume(a *app, cmd *cobra.Command, query string, o resumeOptions) error 
 	if err := a.fetched(ctx, w, e); err != nil {
 		return err
 	}
+	if cmd.Flags().Changed("into") {
+		return resumeInto(cmd, a, w, e, o)
+	}
 	if starts {
 		return runLaunch(ctx, a, w, e, o)
 	}
@@ -105,7 +113,7 @@ func runResume(a *app, cmd *cobra.Command, query string, o resumeOptions) error 
 		a.screen.warn(fmt.Sprintf("the end of %s is not captured yet: cortext resume without --print captures it first, and so does cortext stop", count(n, "transcript")))
 	}
 	if o.dryRun {
-		return dryRun(ctx, a, w, e, o)
+		return dryRun(ctx, a, w, w.launcher(), e, o)
 	}
 	built, err := o.build(ctx, w, e)
 	if err != nil {
@@ -163,8 +171,8 @@ func listMatches(on screen, w *opened, query string, asJSON bool) error {
 
 // dryRun prints what a launch would deliver, and how. What prevents the launch is
 // returned as an error after printing everything else.
-func dryRun(ctx context.Context, a *app, w *opened, e store.Entry, o resumeOptions) error {
-	plan, planErr := w.launcher().Plan(ctx, e, o.launchOptions())
+func dryRun(ctx context.Context, a *app, w *opened, l *launch.Launcher, e store.Entry, o resumeOptions) error {
+	plan, planErr := l.Plan(ctx, e, o.launchOptions())
 	if planErr != nil && !errors.As(planErr, new(*inject.PreflightError)) {
 		return planErr
 	}

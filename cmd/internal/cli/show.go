@@ -30,13 +30,14 @@ func showCommand(a *app) *cobra.Command {
 	cmd.Flags().BoolVar(&o.json, "json", false, "print {\"session\":…,\"messages\":[…],\"tools\":[…]}")
 	cmd.Flags().BoolVar(&o.reasoning, "reasoning", false, "include the model's reasoning")
 	cmd.Flags().StringVar(&o.message, "message", "", "show only message `N`, a range N-M, or a comma-separated list of these, numbered as in the payload")
-	cmd.Flags().IntVar(&o.last, "last", 0, "show only the last `N` messages of the branch that resume would use")
+	cmd.Flags().IntVar(&o.last, "last", 0, "show only the last `N` messages of the branch that resume would use, or of --branch")
+	cmd.Flags().IntVar(&o.branch, "branch", 0, "show only branch `N`, with everything before it")
 	return cmd
 }
 
 type showOptions struct {
 	message         string
-	last            int
+	last, branch    int
 	reasoning, json bool
 }
 
@@ -46,6 +47,9 @@ func runShow(a *app, cmd *cobra.Command, query string, o showOptions) error {
 	}
 	if o.message != "" && o.last > 0 {
 		return &usageError{"--message and --last cannot be combined", ""}
+	}
+	if o.branch < 0 {
+		return &usageError{"--branch is a number from 1", ""}
 	}
 	w, err := a.open(cmd)
 	if err != nil {
@@ -63,7 +67,7 @@ func runShow(a *app, cmd *cobra.Command, query string, o showOptions) error {
 	if err := a.fetched(cmd.Context(), w, e); err != nil {
 		return err
 	}
-	found, err := history.Show(w.Conversations, e, history.ShowOptions{Last: o.last, Ranges: ranges})
+	found, err := history.Show(w.Conversations, e, history.ShowOptions{Last: o.last, Branch: o.branch, Ranges: ranges})
 	if err != nil {
 		return err
 	}
@@ -108,7 +112,8 @@ func showJSON(on screen, found *history.Shown) error {
 		Session  json.RawMessage   `json:"session"`
 		Messages []json.RawMessage `json:"messages"`
 		Tools    []json.RawMessage `json:"tools"`
-	}{found.Entry.Session.AppendLine(nil), []json.RawMessage{}, []json.RawMessage{}}
+		Branches []history.Branch  `json:"branches,omitempty"`
+	}{found.Entry.Session.AppendLine(nil), []json.RawMessage{}, []json.RawMessage{}, found.Branches}
 	for i := range found.Messages {
 		out.Messages = append(out.Messages, schema.AppendMessage(nil, &found.Messages[i]))
 	}
@@ -128,13 +133,14 @@ func showText(on screen, found *history.Shown, reasoning bool) error {
 		fmt.Fprintf(w, "%s\n", oneLine(s.ContextSummary))
 	}
 	said(w, s)
+	branches(w, on, found)
 	tools := map[string]*schema.Tool{}
 	for i := range found.Tools {
 		tools[found.Tools[i].ID] = &found.Tools[i]
 	}
 	for _, m := range found.Messages {
 		fmt.Fprintln(w)
-		head("── %s %s", m.Role, oneLine(string(m.Timestamp)))
+		head("── %d %s %s", m.Number, m.Role, oneLine(string(m.Timestamp)))
 		if reasoning && m.Reasoning != "" {
 			fmt.Fprintf(w, "[reasoning]\n%s\n[end of reasoning]\n", visible(m.Reasoning))
 		}

@@ -129,12 +129,15 @@ func PointOf(w workspace.Conversations, e store.Entry, at Choice) (Point, error)
 		return Point{}, err
 	}
 	if at.At == "" {
-		end, err := endOf(all, at.Branch)
-		if err != nil || end == "" {
-			path, _ := schema.Branch(all)
-			return Point{Path: path}, err
+		path, _ := schema.Branch(all)
+		if at.Branch == 0 {
+			return Point{Path: path}, nil
 		}
-		return Point{Path: schema.PathTo(all, end)}, nil
+		b, err := numberedBranch(all, at.Branch)
+		if err == nil && !b.Newest {
+			path = schema.PathTo(all, b.End)
+		}
+		return Point{Path: path}, err
 	}
 	schema.NumberAll(all)
 	i := -1
@@ -177,28 +180,29 @@ func trailing(all []schema.Message) int {
 	return n - 1
 }
 
-// EndOf returns the id of the last message of a branch; "" for the branch 0, which a
-// resume continues. The error is a [*BranchError].
-func EndOf(w workspace.Conversations, e store.Entry, branch int) (string, error) {
+// EndOf returns the branch with a number; the zero Branch for the one that a resume
+// continues, and for the number 0. The error is a [*BranchError].
+func EndOf(w workspace.Conversations, e store.Entry, branch int) (Branch, error) {
 	if branch == 0 {
-		return "", nil
+		return Branch{}, nil
 	}
 	all, err := headsOf(w, e)
 	if err != nil {
-		return "", err
+		return Branch{}, err
 	}
-	return endOf(all, branch)
+	b, err := numberedBranch(all, branch)
+	if b.Newest {
+		b = Branch{}
+	}
+	return b, err
 }
 
-func endOf(all []schema.Message, branch int) (string, error) {
-	if branch == 0 {
-		return "", nil
-	}
+func numberedBranch(all []schema.Message, number int) (Branch, error) {
 	list := BranchesOf(all)
-	if branch < 0 || branch > len(list) {
-		return "", &BranchError{branch, list}
+	if number < 1 || number > len(list) {
+		return Branch{}, &BranchError{number, list}
 	}
-	return list[branch-1].End, nil
+	return list[number-1], nil
 }
 
 // headsOf reads the messages of a conversation by id, in file order, without the rest of
