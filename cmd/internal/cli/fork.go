@@ -69,6 +69,8 @@ func runFork(ctx context.Context, a *app, w *opened, query string, o forkOptions
 		return &usageError{"--at and --branch cannot be combined", "--at finds a message on any branch"}
 	case o.Branch < 0:
 		return &usageError{"--branch must not be negative", ""}
+	case !o.noResume && !o.json && !o.headless && !a.terminal.present():
+		return &usageError{"there is no terminal for the agent", "--no-resume starts no agent, -p TEXT runs one turn without a terminal"}
 	case o.headless && (o.noResume || o.json):
 		return &usageError{"--prompt needs an agent: leave out --no-resume and --json", ""}
 	}
@@ -110,7 +112,7 @@ func runFork(ctx context.Context, a *app, w *opened, query string, o forkOptions
 // one is made for it. It changes nothing on disk.
 func (a *app) canLaunch(ctx context.Context, l *launch.Launcher, e store.Entry, o resumeOptions) error {
 	if !o.headless && !a.terminal.present() {
-		return &usageError{"there is no terminal for the agent", "-p TEXT runs one turn without a terminal, and so does fork --no-resume without an agent"}
+		return &usageError{"there is no terminal for the agent", "-p TEXT runs one turn without a terminal"}
 	}
 	_, err := l.Plan(ctx, e, o.launchOptions())
 	return err
@@ -119,7 +121,10 @@ func (a *app) canLaunch(ctx context.Context, l *launch.Launcher, e store.Entry, 
 // resumeInto continues a conversation in another workspace: in a new one there that begins
 // with copies of its messages.
 func resumeInto(cmd *cobra.Command, a *app, w *opened, e store.Entry, o resumeOptions) error {
-	dir := a.file(o.into)
+	dir, err := filepath.Abs(a.file(o.into))
+	if err != nil {
+		return err
+	}
 	if info, err := os.Stat(filepath.Join(dir, ".workspace")); err != nil || !info.IsDir() {
 		return &usageError{fmt.Sprintf("--into %s: there is no workspace in that folder", o.into), "cortext init -C " + shell.Quote(o.into) + " makes one"}
 	}
@@ -183,8 +188,7 @@ func (a *app) fork(from, to *opened, e store.Entry, o fork.Options) (store.Entry
 	a.screen.warn(f.Warnings...)
 	a.screen.paused(f.Paused)
 	s := f.Entry.Session
-	fmt.Fprintf(a.screen.errw, "cortext: forked: %s, with %s of %s. Resume it with: %s\n", oneLine(s.DisplayTitle()), count(f.Messages, "message"), oneLine(e.Session.DisplayTitle()),
-		shell.Quote("cortext", "resume", s.ID))
+	fmt.Fprintf(a.screen.errw, "cortext: forked: %s, with %s of %s\n", oneLine(s.DisplayTitle()), count(f.Messages, "message"), oneLine(e.Session.DisplayTitle()))
 	if f.Prompt != "" {
 		fmt.Fprintf(a.screen.errw, "cortext: it ends before your prompt: %s\n", cut(oneLine(f.Prompt), 200))
 	}
