@@ -256,6 +256,7 @@ func (c *contractRun) json() {
 		"archive api --json",
 		"unarchive api --json",
 		"stop api --json",
+		"fork handler1 --title Copied --json",
 		"sync --json",
 		"trust --json",
 		"version --json",

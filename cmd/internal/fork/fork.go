@@ -47,7 +47,7 @@ type Forked struct {
 type EmptyError struct{ Type string }
 
 func (e *EmptyError) Error() string {
-	return fmt.Sprintf("nothing was said before that message: cortext new %s starts a conversation without a past", e.Type)
+	return fmt.Sprintf("nothing was said before that point: cortext new %s starts a conversation without a past", e.Type)
 }
 
 // From forks the conversation e of the workspace from into the workspace to; both may be
