@@ -89,6 +89,7 @@ func (a *Ancestry) Numbers() []int {
 	path := t.path(t.leaves()[0])
 	left, total := a.Left(path), len(numbers)
 	taken := make([]bool, len(numbers)+1)
+	const first = -1
 	near := make([]int, len(numbers)) // by message: the place in path of itself or of the nearest message above it
 	for k := len(path) - 1; k >= 0; k-- {
 		total -= int(left[k])
@@ -100,16 +101,24 @@ func (a *Ancestry) Numbers() []int {
 		near[i] = k
 	}
 	var others []int32
-	above := root
+	above := root // of the message that a line without id belongs to
 	for _, i := range t.order() {
 		if a.Parents[i] != Attached {
 			above = t.parent[i]
 		}
-		if numbers[i] == 0 {
-			if above != root {
-				near[i] = near[above]
-			}
-			others = append(others, i)
+		if numbers[i] > 0 {
+			continue
+		}
+		if near[i] = first; above != root && a.Parents[i] != Absent {
+			near[i] = near[above]
+		}
+		others = append(others, i)
+	}
+	for i, passed := 0, first; i < len(near); i++ { // as in Left, what the log has too early comes first
+		if numbers[i] > 0 {
+			passed = max(passed, near[i])
+		} else if near[i] > passed {
+			near[i] = first
 		}
 	}
 	slices.SortStableFunc(others, func(x, y int32) int { return cmp.Compare(near[x], near[y]) })

@@ -128,3 +128,33 @@ func TestPathTo(t *testing.T) {
 		}
 	}
 }
+
+// TestNumberAllMerged: in any order of the lines, each message has a number of its own, and
+// those of the newest branch are as in Number.
+func TestNumberAllMerged(t *testing.T) {
+	r := rand.New(rand.NewPCG(19, 6))
+	for range 300 {
+		list := randomTree(r, 1+r.IntN(30))
+		for i := range list { // lines that name a missing parent or none
+			if r.IntN(9) == 0 {
+				list[i].ParentID = []string{"", "missing"}[r.IntN(2)]
+			}
+		}
+		r.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
+		path, _ := Branch(slices.Clone(list))
+		Number(path, list, len(list))
+		NumberAll(list)
+		seen := map[int]bool{}
+		for _, m := range list {
+			if m.Number < 1 || m.Number > len(list) || seen[m.Number] {
+				t.Fatalf("%s has the number %d, of %d messages", m.ID, m.Number, len(list))
+			}
+			seen[m.Number] = true
+		}
+		for _, m := range path {
+			if i := slices.IndexFunc(list, func(o Message) bool { return o.ID == m.ID }); list[i].Number != m.Number {
+				t.Fatalf("%s has the number %d, and %d on its branch", m.ID, list[i].Number, m.Number)
+			}
+		}
+	}
+}

@@ -13,11 +13,11 @@ import (
 // conversations that it was forked from and into.
 func branches(w io.Writer, on screen, found *history.Shown) {
 	s := found.Entry.Session
-	if l := s.Links; l != nil && l.Parent != "" && l.ToolCallID == "" {
+	if l := s.Links; l != nil && l.MessageID != "" {
 		fmt.Fprintf(w, "forked from: %s\n", oneLine(l.Parent))
 	}
-	if l := s.Links; l != nil {
-		for _, id := range l.Related {
+	if s.Links != nil {
+		for _, id := range s.Links.Related {
 			fmt.Fprintf(w, "related: %s\n", oneLine(id))
 		}
 	}

@@ -50,7 +50,7 @@ has the whole branch that cortext resume would continue.`,
 			list, o.args = list[:at], list[at:]
 		}
 		o.headless = cmd.Flags().Changed("prompt")
-		return runFork(cmd.Context(), a, w, strings.Join(list, " "), o)
+		return runFork(cmd, a, w, strings.Join(list, " "), o)
 	})
 	f := cmd.Flags()
 	f.StringVar(&o.At, "at", "", "end the copy at this `MESSAGE`: a number, as show counts, or an id")
@@ -63,17 +63,22 @@ has the whole branch that cortext resume would continue.`,
 	return cmd
 }
 
-func runFork(ctx context.Context, a *app, w *opened, query string, o forkOptions) error {
+func runFork(cmd *cobra.Command, a *app, w *opened, query string, o forkOptions) error {
 	switch {
+	case cmd.Flags().Changed("at") && o.At == "":
+		return &usageError{"--at names no message", "cortext show numbers the messages"}
 	case o.At != "" && o.Branch != 0:
 		return &usageError{"--at and --branch cannot be combined", "--at finds a message on any branch"}
-	case o.Branch < 0:
-		return &usageError{"--branch must not be negative", ""}
+	case o.Branch < 0 || o.Branch == 0 && cmd.Flags().Changed("branch"):
+		return &usageError{"--branch is a number from 1, as cortext show counts", ""}
+	case cmd.Flags().Changed("title") && strings.TrimSpace(o.Title) == "":
+		return &usageError{"the title is empty", ""}
 	case !o.noResume && !o.json && !o.headless && !a.terminal.present():
 		return &usageError{"there is no terminal for the agent", "--no-resume starts no agent, -p TEXT runs one turn without a terminal"}
 	case o.headless && (o.noResume || o.json):
 		return &usageError{"--prompt needs an agent: leave out --no-resume and --json", ""}
 	}
+	ctx := cmd.Context()
 	if err := a.discover(ctx, w); err != nil {
 		return err
 	}

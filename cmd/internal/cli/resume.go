@@ -79,6 +79,8 @@ func runResume(a *app, cmd *cobra.Command, query string, o resumeOptions) error 
 	ctx := cmd.Context()
 	defer a.close(ctx, w)
 	switch {
+	case cmd.Flags().Changed("into") && (o.here || o.list):
+		return &usageError{"--into cannot be combined with --here or --list", ""}
 	case o.here:
 		return resumeHere(ctx, a, w, query)
 	case o.list:
