@@ -139,10 +139,10 @@ func (b *builder) leftOutOf(e extract, ranges int) []LeftOut {
 		if b.Earlier > 0 {
 			omittedTokens = 0 // do not count messages we did not read
 		}
-		left = append(left, LeftOut{"messages", omitted.count, omittedTokens, commandLine(b.session, "show", " --message "+omitted.in(ranges))})
+		left = append(left, LeftOut{"messages", omitted.count, omittedTokens, b.showMessages(omitted.in(ranges))})
 	}
 	if partial.count > 0 {
-		left = append(left, LeftOut{PartsOfMessages, partial.count, partialTokens, commandLine(b.session, "show", " --message "+partial.in(ranges))})
+		left = append(left, LeftOut{PartsOfMessages, partial.count, partialTokens, b.showMessages(partial.in(ranges))})
 	}
 	return append(left, b.neverIncluded(0)...)
 }
@@ -205,4 +205,13 @@ func (ns *numbers) in(most int) string {
 		}
 	}
 	return strings.Join(all, ",")
+}
+
+// showMessages returns the command line that shows messages of the branch, by number.
+func (b *builder) showMessages(numbers string) string {
+	flags := " --message " + numbers
+	if b.branch > 0 {
+		flags = fmt.Sprintf(" --branch %d%s", b.branch, flags)
+	}
+	return commandLine(b.session, "show", flags)
 }

@@ -37,6 +37,7 @@ type Options struct {
 	Model  string    // model that continues the conversation; empty if unknown
 	Agent  string    // agent that continues the conversation; empty for the one it was in
 	Last   int       // include only the last so many messages; 0 for all
+	Branch int       // number of the branch that the history is, if it is not the newest; 0 otherwise
 
 	// Notes are the notes on the conversation, nil if unknown.
 	Notes *notes.Notes

@@ -52,6 +52,7 @@ type builder struct {
 	summaries []*schema.Summary
 	keep      int // messages at the end that are not summarized
 	last      int // include only so many messages at the end; 0 for all
+	branch    int // number of the branch; 0 for the newest
 	first     int // index of the first message to include
 	total     int // estimated tokens of the history
 }
@@ -59,7 +60,7 @@ type builder struct {
 func newBuilder(s *schema.Session, h schema.History, o Options) *builder {
 	b := &builder{
 		history: newHistory(h), session: s, notes: o.Notes, summaries: o.Summaries,
-		keep: cmp.Or(o.Keep, defaultKeep), last: o.Last,
+		keep: cmp.Or(o.Keep, defaultKeep), last: o.Last, branch: o.Branch,
 	}
 	if o.Last > 0 {
 		b.first = max(len(h.Messages)-o.Last, 0)

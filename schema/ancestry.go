@@ -30,14 +30,7 @@ func (a *Ancestry) Branch() []int32 {
 	if leaves := t.leaves(); len(leaves) > 0 {
 		leaf = leaves[0]
 	}
-	var up, path []int32
-	for i := leaf; i != root; i = t.parent[i] {
-		up = append(up, i)
-	}
-	for _, i := range slices.Backward(up) {
-		path = t.appendWith(path, i)
-	}
-	return path
+	return t.path(leaf)
 }
 
 // Others returns the other branches, newest first: for each, the indexes of its messages

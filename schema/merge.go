@@ -291,14 +291,15 @@ func mergeLinks(variants []*Links) *Links {
 	if len(variants) < 2 {
 		return append(variants, nil)[0]
 	}
-	var parents, calls []string
+	var parents, calls, messages []string
 	merged := new(Links)
 	for _, l := range variants {
-		parents, calls = append(parents, l.Parent), append(calls, l.ToolCallID)
+		parents, calls, messages = append(parents, l.Parent), append(calls, l.ToolCallID), append(messages, l.MessageID)
 		merged.Related = append(merged.Related, l.Related...)
 		merged.Unknown = append(merged.Unknown, l.Unknown...)
 	}
 	merged.Parent, merged.ToolCallID = first(parents, strings.Compare), first(calls, strings.Compare)
+	merged.MessageID = first(messages, strings.Compare)
 	merged.Related = asSet(merged.Related)
 	merged.Unknown = mergeUnknown(merged.Unknown, false)
 	return merged

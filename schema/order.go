@@ -1,9 +1,6 @@
 package schema
 
-import (
-	"slices"
-	"time"
-)
+import "time"
 
 // Arrange returns msgs, which have unique ids and are in file order, in the order of the
 // conversation (FORMAT.md, "Order").
@@ -17,19 +14,9 @@ func Arrange(msgs []Message) []Message {
 	if linear(msgs) {
 		return msgs
 	}
-	t := plant(ancestryOf(msgs))
 	out := make([]Message, 0, len(msgs))
-	kids := t.kids()
-	stack := []int32{t.first}
-	for len(stack) > 0 {
-		i := stack[len(stack)-1]
-		stack = stack[:len(stack)-1]
-		for _, with := range t.appendWith(nil, i) {
-			out = append(out, msgs[with])
-		}
-		from := len(stack)
-		stack = append(stack, kids[i]...)
-		slices.Reverse(stack[from:])
+	for _, i := range plant(ancestryOf(msgs)).order() {
+		out = append(out, msgs[i])
 	}
 	return out
 }

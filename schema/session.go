@@ -164,8 +164,9 @@ type Git struct {
 
 // Links connects conversations.
 type Links struct {
-	Parent     string   `json:"parent"`       // id of the conversation that this one is part of
-	ToolCallID string   `json:"tool_call_id"` // the parent's call that started it
+	Parent     string   `json:"parent"`       // id of the conversation that this one is part of or was forked from
+	ToolCallID string   `json:"tool_call_id"` // of a sub-agent: the parent's call that started it
+	MessageID  string   `json:"message_id"`   // of a fork: the last message that it shares with the parent
 	Related    []string `json:"related" codec:"set"`
 
 	Unknown []rawjson.Member

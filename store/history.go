@@ -3,6 +3,7 @@ package store
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"maps"
 
 	"cortext/schema"
@@ -15,6 +16,8 @@ type Limit struct {
 	Tokens   int // going back, stop after the message that exceeds this many tokens, calls included
 
 	After string // only messages after the one with this id; no limit if there is none
+
+	End string // read the branch up to the message with this id, instead of the one that a resume continues
 }
 
 // History returns the messages of the branch that a resume continues, in order, with the
@@ -25,13 +28,14 @@ type Limit struct {
 // Otherwise, as after a merge, it reads the log once from the start and keeps only the
 // links between messages outside the end.
 //
-// The error is a [*schema.VersionError] if a later cortext wrote the conversation.
+// The error is a [*schema.VersionError] if a later cortext wrote the conversation, and
+// [ErrNotFound] if the logs have no message limit.End.
 func (r *Reader) History(limit Limit) (schema.History, []Damage, error) {
 	if _, err := r.load(); err != nil {
 		return schema.History{}, nil, err
 	}
 	h := historyReader{r, limit}
-	if limit != (Limit{}) && len(r.others()) == 0 {
+	if limit != (Limit{}) && limit.End == "" && len(r.others()) == 0 {
 		read, damage, ok, err := h.end()
 		if err != nil || ok {
 			return read, damage, err
@@ -77,9 +81,16 @@ func (r historyReader) whole() (schema.History, []Damage, error) {
 		}
 	}
 	h := schema.History{Tools: map[string]schema.Tool{}}
-	h.Messages, _ = schema.Branch(msgs.list)
 	total := len(msgs.list)
-	schema.Number(h.Messages, msgs.list, total)
+	if r.limit.End == "" {
+		h.Messages, _ = schema.Branch(msgs.list)
+		schema.Number(h.Messages, msgs.list, total)
+	} else {
+		schema.NumberAll(msgs.list)
+		if h.Messages = schema.PathTo(msgs.list, r.limit.End); h.Messages == nil {
+			return schema.History{}, damage, fmt.Errorf("message %q of %q: %w", r.limit.End, r.path, ErrNotFound)
+		}
+	}
 	wanted := callIDs(h.Messages)
 	for i, f := range folders {
 		for t, err := range readIn(r.Reader, f, toolLog()) {

@@ -259,6 +259,7 @@ func (c *contractRun) json() {
 		"stats --by day --json",
 		"search API --json",
 		"stop api --json",
+		"fork handler1 --title Copied --json",
 		"sync --json",
 		"config --json",
 		"trust --json",

@@ -136,7 +136,7 @@ var rules = map[string]rule{
 	},
 	"cortext/cmd/internal/interrupt": {why: "signals and the time they leave: knows no command"},
 	"cortext/cmd/internal/history": {
-		ours: []string{"cortext/cmd/internal/workspace", "cortext/schema", "cortext/store"},
+		ours: []string{"cortext/cmd/internal/workspace", "cortext/schema", "cortext/schema/clip", "cortext/store"},
 		why:  "reads conversations: no agent, no payload, and it writes nothing",
 	},
 	"cortext/cmd/internal/statusline": {
@@ -146,6 +146,10 @@ var rules = map[string]rule{
 	"cortext/cmd/internal/stats": {
 		ours: []string{"cortext/cmd/internal/history", "cortext/cmd/internal/workspace", "cortext/resume/notes", "cortext/schema", "cortext/store"},
 		why:  "counts records: no agent, no payload, no printing",
+	},
+	"cortext/cmd/internal/fork": {
+		ours: []string{"cortext/cmd/internal/history", "cortext/cmd/internal/workspace", "cortext/schema", "cortext/schema/clip", "cortext/store"},
+		why:  "copies conversations: no agent, no payload, no printing",
 	},
 	"cortext/cmd/internal/check": {
 		ours: []string{"cortext/cmd/internal/capture", "cortext/cmd/internal/workspace", "cortext/store"},
@@ -205,7 +209,7 @@ var rules = map[string]rule{
 	},
 	"cortext/cmd/internal/cli": {
 		ours: []string{"cortext/cmd/internal/caller", "cortext/cmd/internal/capture", "cortext/cmd/internal/check", "cortext/cmd/internal/compact",
-			"cortext/cmd/internal/organise", "cortext/cmd/internal/settings", "cortext/cmd/internal/stats",
+			"cortext/cmd/internal/fork", "cortext/cmd/internal/organise", "cortext/cmd/internal/settings", "cortext/cmd/internal/stats",
 			"cortext/cmd/internal/git", "cortext/cmd/internal/history", "cortext/cmd/internal/hook", "cortext/cmd/internal/install",
 			"cortext/cmd/internal/find", "cortext/cmd/internal/interrupt", "cortext/cmd/internal/launch", "cortext/cmd/internal/lifecycle",
 			"cortext/cmd/internal/listing", "cortext/cmd/internal/openai", "cortext/cmd/internal/payload", "cortext/cmd/internal/picker",

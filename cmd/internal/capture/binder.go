@@ -173,10 +173,17 @@ func (bd *Binder) rebind(n session, segments []binding.Segment, old *binding.Bin
 	return b, bd.bindings.Save(n.agent.Name(), n.id, b)
 }
 
-// ContinueIn makes a session continue in a conversation, after its last message. The user
-// asks for this. If the conversation was removed, this session is captured into it again;
+// A Place is where a session continues a conversation.
+type Place struct {
+	Path  string // of the conversation
+	After string // id of the message; empty: the last one of the newest branch
+}
+
+// ContinueIn makes a session continue in a conversation, after a message; if it is not
+// named, after the last one. The user asks for this. If the conversation was removed, this session is captured into it again;
 // its earlier sessions stay removed.
-func (bd *Binder) ContinueIn(agent inject.Agent, e inject.Event, b *binding.Binding, path string) error {
+func (bd *Binder) ContinueIn(agent inject.Agent, e inject.Event, b *binding.Binding, to Place) error {
+	path := to.Path
 	s := binding.Segment{Segment: registry.Segment{Path: path}}
 	if len(b.Segments) > 0 {
 		s.From = bd.From(e)
@@ -189,8 +196,10 @@ func (bd *Binder) ContinueIn(agent inject.Agent, e inject.Event, b *binding.Bind
 	if s.Kept, err = bd.ws.Removed.Segment(agent.Name(), e.NativeID, s.Segment); err != nil {
 		return err
 	}
-	if s.After, err = bd.lastMessage(path); err != nil {
-		return err
+	if s.After = to.After; s.After == "" {
+		if s.After, err = bd.lastMessage(path); err != nil {
+			return err
+		}
 	}
 	if err := bd.addSource(s, schema.Source{Agent: agent.Name(), NativeID: e.NativeID, Version: b.Version}); err != nil {
 		return err

@@ -21,16 +21,16 @@ type launches struct {
 	binder *Binder
 }
 
-// LaunchedWith returns the conversation that a payload was made for, if a note of a launch
+// LaunchedWith returns the place in a conversation that a payload was made for, if a note of a launch
 // has that payload.
-func (l *launches) LaunchedWith(agent, payload string) (path string, ok bool) {
+func (l *launches) LaunchedWith(agent, payload string) (at Place, ok bool) {
 	for _, id := range l.ws.Launches().IDs() {
 		note, known := l.ws.Launches().Get(id)
 		if known && note.Agent == agent && note.Payload == payload {
-			return note.Path, true
+			return Place{note.Path, note.After}, true
 		}
 	}
-	return "", false
+	return Place{}, false
 }
 
 // LaunchedConversation returns the path of the conversation that the calling program was
@@ -61,7 +61,7 @@ func (l *launches) BindLaunched(agent inject.Agent, e inject.Event) error {
 		}
 		b, err := l.binder.Bind(agent, e.NativeID, "")
 		if err == nil && len(b.Segments) == 0 {
-			err = l.binder.ContinueIn(agent, e, b, path)
+			err = l.binder.ContinueIn(agent, e, b, Place{path, note.After})
 		}
 		if err != nil {
 			return err

@@ -248,7 +248,7 @@ func twoSegments(t *testing.T) (dir, home, id, file string, c *Capture) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := c.ContinueIn(claude.Agent(), inject.Event{NativeID: id, Transcript: file, PromptID: "p4"}, b, conv.Path()); err != nil {
+	if err := c.ContinueIn(claude.Agent(), inject.Event{NativeID: id, Transcript: file, PromptID: "p4"}, b, Place{Path: conv.Path()}); err != nil {
 		t.Fatal(err)
 	}
 	f, _ := os.OpenFile(file, os.O_APPEND|os.O_WRONLY, 0o600)

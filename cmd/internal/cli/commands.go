@@ -19,6 +19,7 @@ var commands = []struct {
 	{"search", searchCommand},
 	{"resume", resumeCommand},
 	{"chat", chatCommand},
+	{"fork", forkCommand},
 	{"context", contextCommand},
 	{"compact", compactCommand},
 	{"stop", stopCommand},

@@ -52,8 +52,8 @@ func runContext(a *app, cmd *cobra.Command, query string, o contextOptions) erro
 	if err := o.check(cmd, a.Now()); err != nil {
 		return err
 	}
-	if o.sent && slices.ContainsFunc([]string{"budget", "window", "strategy", "last", "since", "agent"}, cmd.Flags().Changed) {
-		return &usageError{"--sent cannot be combined with --budget, --window, --strategy, --last, --since or --agent", ""}
+	if o.sent && slices.ContainsFunc([]string{"budget", "window", "strategy", "last", "since", "agent", "branch"}, cmd.Flags().Changed) {
+		return &usageError{"--sent cannot be combined with --budget, --window, --strategy, --last, --since, --agent or --branch", ""}
 	}
 	w, err := a.open(cmd)
 	if err != nil {

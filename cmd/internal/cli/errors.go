@@ -10,6 +10,7 @@ import (
 
 	"cortext/cmd/internal/capture"
 	"cortext/cmd/internal/find"
+	"cortext/cmd/internal/fork"
 	"cortext/cmd/internal/history"
 	"cortext/cmd/internal/interrupt"
 	"cortext/cmd/internal/organise"
@@ -64,14 +65,17 @@ func exitCode(err error) int {
 	var missing *workspace.NotFoundError
 	var number *history.NumberError
 	var nothing *nothingFoundError
+	var at *history.AtError
+	var branch *history.BranchError
+	var empty *fork.EmptyError
 	var ambiguous *workspace.AmbiguousError
 	var setting *settings.NameError
 	var value *settings.ValueError
 	switch {
-	case errors.As(err, &usage), errors.As(err, &typ), errors.As(err, &agent), errors.As(err, &title), errors.As(err, &input), errors.Is(err, resume.ErrBudget),
+	case errors.As(err, &usage), errors.As(err, &typ), errors.As(err, &agent), errors.As(err, &title), errors.As(err, &input), errors.As(err, &empty), errors.Is(err, resume.ErrBudget),
 		errors.As(err, &setting), errors.As(err, &value):
 		return exitUsage
-	case errors.As(err, &missing), errors.As(err, &number), errors.As(err, &nothing), errors.Is(err, workspace.ErrNoConversation):
+	case errors.As(err, &missing), errors.As(err, &number), errors.As(err, &at), errors.As(err, &branch), errors.As(err, &nothing), errors.Is(err, workspace.ErrNoConversation):
 		return exitNotFound
 	case errors.As(err, &ambiguous), errors.As(err, new(*workspacesError)):
 		return exitAmbiguous

@@ -108,6 +108,11 @@ func (a *app) openQuietly(cmd *cobra.Command) (*opened, error) {
 	if err != nil {
 		return nil, err
 	}
+	return a.openIn(cmd, dir)
+}
+
+// openIn opens the workspace that a folder is in.
+func (a *app) openIn(cmd *cobra.Command, dir string) (*opened, error) {
 	ws, err := workspace.Open(a.env(cmd, dir))
 	if err != nil {
 		return nil, err

@@ -26,12 +26,13 @@ type resumeOptions struct {
 	headless   bool     // one turn with prompt
 	args       []string // for the agent
 	session    string   // the id of --session
+	into       string   // a folder with another workspace
 
 	print, dryRun, list, json, latest, here, fresh bool
 }
 
 func (o *resumeOptions) launchOptions() launch.Options {
-	return launch.Options{Options: o.Options, Agent: o.agent, Headless: o.headless, Prompt: o.prompt, Args: o.args}
+	return launch.Options{Options: o.Options, Agent: o.agent, Headless: o.headless, Prompt: o.prompt, Args: o.args, Into: o.into}
 }
 
 func resumeCommand(a *app) *cobra.Command {
@@ -43,8 +44,11 @@ func resumeCommand(a *app) *cobra.Command {
 and its history, within a token budget. Nothing is sent to a model until you type. The
 agent's session is captured into the same conversation. The query is an id, a folder,
 or words from the title or the summary. An id of a conversation in another workspace is
-resumed there.`,
-		Example: "  cortext resume \"api design\"\n  cortext resume \"api design\" -p \"what is left to do?\"\n  cortext resume \"api design\" --print --budget 8000\n  cortext resume --type brainstorm --since \"3 days ago\" --list",
+resumed there.
+
+With --into, the conversation continues in another workspace: a new one there begins
+with copies of its messages, and the two name each other in their links.`,
+		Example: "  cortext resume \"api design\"\n  cortext resume \"api design\" -p \"what is left to do?\"\n  cortext resume \"api design\" --print --budget 8000\n  cortext resume --type brainstorm --since \"3 days ago\" --list\n  cortext resume \"api design\" --into ../client",
 		Args:    args(cobra.ArbitraryArgs),
 	}
 	o.define(a, cmd)
@@ -62,6 +66,7 @@ func (o *resumeOptions) define(a *app, cmd *cobra.Command) {
 	f.StringVarP(&o.prompt, "prompt", "p", "", "send `TEXT`, run one turn without a terminal, and print the answer")
 	f.StringVar(&o.agent, "agent", "", "the `AGENT` to resume in: claude, opencode, gemini (default: the last one used)")
 	o.candidates.defineCommon(cmd, "any")
+	f.StringVar(&o.into, "into", "", "continue in the workspace in `DIR`, in a new conversation there")
 	f.BoolVar(&o.json, "json", false, "print JSON")
 	o.payloadFlags.define(cmd)
 	cmd.RunE = func(cmd *cobra.Command, list []string) error {
@@ -102,6 +107,8 @@ func runResume(a *app, cmd *cobra.Command, query string, o resumeOptions) error 
 	ctx := cmd.Context()
 	defer func() { a.close(ctx, w) }()
 	switch {
+	case cmd.Flags().Changed("into") && (o.here || o.list):
+		return &usageError{"--into cannot be combined with --here or --list", ""}
 	case o.here:
 		return resumeHere(ctx, a, w, query)
 	case o.list:
@@ -138,6 +145,9 @@ func runResume(a *app, cmd *cobra.Command, query string, o resumeOptions) error 
 	if err := a.fetched(ctx, w, e); err != nil {
 		return err
 	}
+	if cmd.Flags().Changed("into") {
+		return resumeInto(cmd, a, w, e, o)
+	}
 	if starts {
 		return runLaunch(ctx, a, w, e, o)
 	}
@@ -151,7 +161,7 @@ func preview(ctx context.Context, a *app, w *opened, e store.Entry, o resumeOpti
 		a.screen.warn(fmt.Sprintf("the end of %s is not captured yet: cortext resume without --print captures it first, and so does cortext stop", count(n, "transcript")))
 	}
 	if o.dryRun {
-		return dryRun(ctx, a, w, e, o)
+		return dryRun(ctx, a, w, w.launcher(), e, o)
 	}
 	built, err := o.build(ctx, w, e)
 	if err != nil {
@@ -216,8 +226,8 @@ func matching(w *opened, query string, keep func(store.Entry) bool) ([]store.Ent
 
 // dryRun prints what a launch would deliver, and how. What prevents the launch is
 // returned as an error after printing everything else.
-func dryRun(ctx context.Context, a *app, w *opened, e store.Entry, o resumeOptions) error {
-	plan, planErr := w.launcher().Plan(ctx, e, o.launchOptions())
+func dryRun(ctx context.Context, a *app, w *opened, l *launch.Launcher, e store.Entry, o resumeOptions) error {
+	plan, planErr := l.Plan(ctx, e, o.launchOptions())
 	if planErr != nil && !errors.As(planErr, new(*inject.PreflightError)) {
 		return planErr
 	}

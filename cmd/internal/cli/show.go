@@ -37,14 +37,15 @@ there is no overview.`,
 	cmd.Flags().BoolVar(&o.reasoning, "reasoning", false, "include the model's reasoning")
 	cmd.Flags().StringVar(&o.message, "message", "", "show only message `N`, a range N-M, or a comma-separated list of these, numbered as in the payload")
 	cmd.Flags().IntVar(&o.around, "around", 0, "show message `N` with those before and after it")
-	cmd.Flags().IntVar(&o.last, "last", 0, "show only the last `N` messages of the branch that resume would use")
+	cmd.Flags().IntVar(&o.last, "last", 0, "show only the last `N` messages of the branch that resume would use, or of --branch")
+	cmd.Flags().IntVar(&o.branch, "branch", 0, "show only branch `N`, with everything before it")
 	return cmd
 }
 
 type showOptions struct {
-	message         string
-	last, around    int
-	reasoning, json bool
+	message              string
+	last, around, branch int
+	reasoning, json      bool
 }
 
 func runShow(a *app, cmd *cobra.Command, query string, o showOptions) error {
@@ -59,6 +60,9 @@ func runShow(a *app, cmd *cobra.Command, query string, o showOptions) error {
 	}
 	if o.around > 0 && (o.message != "" || o.last > 0) {
 		return &usageError{"--around cannot be combined with --message or --last", ""}
+	}
+	if o.branch < 0 {
+		return &usageError{"--branch is a number from 1", ""}
 	}
 	w, err := a.open(cmd)
 	if err != nil {
@@ -76,7 +80,7 @@ func runShow(a *app, cmd *cobra.Command, query string, o showOptions) error {
 	if err := a.fetched(cmd.Context(), w, e); err != nil {
 		return err
 	}
-	found, err := history.Show(w.Conversations, e, history.ShowOptions{Last: o.last, Ranges: ranges, Around: o.around})
+	found, err := history.Show(w.Conversations, e, history.ShowOptions{Last: o.last, Branch: o.branch, Ranges: ranges, Around: o.around})
 	if err != nil {
 		return err
 	}
@@ -130,7 +134,8 @@ func showJSON(on screen, found *history.Shown, about *history.Overview) error {
 		Messages []json.RawMessage `json:"messages"`
 		Tools    []json.RawMessage `json:"tools"`
 		Overview *history.Overview `json:"overview,omitempty"`
-	}{found.Entry.Session.AppendLine(nil), []json.RawMessage{}, []json.RawMessage{}, about}
+		Branches []history.Branch  `json:"branches,omitempty"`
+	}{found.Entry.Session.AppendLine(nil), []json.RawMessage{}, []json.RawMessage{}, about, found.Branches}
 	for i := range found.Messages {
 		out.Messages = append(out.Messages, schema.AppendMessage(nil, &found.Messages[i]))
 	}
@@ -153,13 +158,14 @@ func showText(on screen, found *history.Shown, about *history.Overview, reasonin
 		fmt.Fprintf(w, "%s\n", oneLine(s.ContextSummary))
 	}
 	said(w, s)
+	branches(w, on, found)
 	tools := map[string]*schema.Tool{}
 	for i := range found.Tools {
 		tools[found.Tools[i].ID] = &found.Tools[i]
 	}
 	for _, m := range found.Messages {
 		fmt.Fprintln(w)
-		head("── %s %s", m.Role, oneLine(string(m.Timestamp)))
+		head("── %d %s %s", m.Number, m.Role, oneLine(string(m.Timestamp)))
 		if reasoning && m.Reasoning != "" {
 			fmt.Fprintf(w, "[reasoning]\n%s\n[end of reasoning]\n", visible(m.Reasoning))
 		}

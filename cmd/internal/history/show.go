@@ -36,12 +36,14 @@ type Shown struct {
 	Messages []schema.Message // all messages by id, in order, including abandoned branches
 	Tools    []schema.Tool
 	Damage   []store.Damage
+	Branches []Branch // only if all messages were read, and there are several
 }
 
-// ShowOptions select messages of the branch that would be resumed. The zero value selects
+// ShowOptions select messages of a branch. The zero value selects
 // every message, including those of abandoned branches.
 type ShowOptions struct {
 	Last   int      // the last n messages
+	Branch int      // of the branch with this number; 0: of the newest
 	Ranges [][2]int // ranges of message numbers, from 1, inclusive
 	Around int      // the message with this number, and those before and after it
 }
@@ -100,8 +102,12 @@ func Show(w workspace.Conversations, e store.Entry, o ShowOptions) (*Shown, erro
 	if out.Entry.Session, out.Damage, err = c.Session(); err != nil {
 		return nil, err
 	}
-	if o.Last > 0 || len(o.Ranges) > 0 || o.Around > 0 {
-		h, damage, err := c.History(store.Limit{Messages: o.Last})
+	if o.Last > 0 || len(o.Ranges) > 0 || o.Branch != 0 || o.Around > 0 {
+		branch, err := EndOf(w, e, o.Branch)
+		if err != nil {
+			return nil, err
+		}
+		h, damage, err := c.History(store.Limit{Messages: o.Last, End: branch.End})
 		if err != nil {
 			return nil, err
 		}
@@ -122,6 +128,10 @@ func Show(w workspace.Conversations, e store.Entry, o ShowOptions) (*Shown, erro
 	if err != nil {
 		return nil, err
 	}
+	if list := BranchesOf(messages); len(list) > 1 {
+		out.Branches = list
+	}
+	schema.NumberAll(messages)
 	out.Messages = schema.Arrange(messages)
 	tools, err := collect(c.Tools(), &out.Damage, func(t *schema.Tool) (string, int) { return t.ID, t.Rev })
 	out.Tools = inOrderOf(out.Messages, tools)

@@ -69,7 +69,7 @@ func (h *handler) began(ctx context.Context, agent inject.Agent, e inject.Event)
 	if err != nil || len(t.Segments) > 0 {
 		return err
 	}
-	err = h.capture.ContinueIn(agent, e, t, at)
+	err = h.capture.ContinueIn(agent, e, t, capture.Place{Path: at})
 	if errors.Is(err, store.ErrNotFound) {
 		return nil
 	}

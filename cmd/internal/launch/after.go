@@ -69,13 +69,13 @@ func (l *Leftovers) wasUsed(n registry.Launch) (bool, error) {
 
 // bind makes a session continue in the conversation that it was launched for, unless a
 // hook already did.
-func (l *Leftovers) bind(agent inject.Agent, nativeID, at string) error {
+func (l *Leftovers) bind(agent inject.Agent, nativeID string, n registry.Launch) error {
 	return l.capture.Locked(agent.Name(), nativeID, func() error {
 		t, err := l.capture.Bind(agent, nativeID, "")
 		if err != nil || len(t.Segments) > 0 {
 			return err
 		}
-		return l.capture.ContinueIn(agent, inject.Event{NativeID: nativeID}, t, at)
+		return l.capture.ContinueIn(agent, inject.Event{NativeID: nativeID}, t, capture.Place{Path: n.Path, After: n.After})
 	})
 }
 

@@ -137,7 +137,7 @@ func (l *Leftovers) afterKill(ctx context.Context, id string, n registry.Launch)
 	if finder, ok := agent.(inject.LaunchFinder); ok && n.NativeID == "" {
 		if native, ok := finder.Launched(l.ws.Env.Machine, inject.Request{NativeID: id, Root: l.ws.Store.Root(), Dir: l.ws.Store.Root()}); ok {
 			n.NativeID = native
-			if err := l.bind(agent, native, n.Path); err != nil && !errors.Is(err, store.ErrNotFound) {
+			if err := l.bind(agent, native, n); err != nil && !errors.Is(err, store.ErrNotFound) {
 				return err
 			}
 		}

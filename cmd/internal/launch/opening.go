@@ -119,6 +119,9 @@ const mostBranches = 3
 // otherBranches reports which branch of a conversation continues if other branches have
 // answers that it lacks.
 func (l *Launcher) otherBranches(r *payload.Built) (told []string, err error) {
+	if r.End != "" {
+		return []string{"this is branch " + r.Branch + ": what is said now follows its last message"}, nil
+	}
 	if r.Aside == 0 {
 		return nil, nil
 	}

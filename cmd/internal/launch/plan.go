@@ -39,6 +39,7 @@ type Options struct {
 	Headless bool   // one turn with Prompt instead of a terminal session
 	Prompt   string
 	Args     []string // more arguments for the agent
+	Into     string   // absolute; a new conversation with the same history begins there: start in this folder
 }
 
 // A Plan is a launch that nothing has been written for yet.
@@ -92,14 +93,18 @@ func (l *Launcher) Plan(ctx context.Context, e store.Entry, o Options) (*Plan, e
 	if p.Dir, warning, err = l.payloads.StartDir(e); err != nil {
 		return nil, err
 	}
-	if warning != "" {
+	if warning != "" && o.Into == "" {
 		p.Built.Warnings = append(p.Built.Warnings, warning)
 	}
-	others, err := l.otherBranches(p.Built)
-	if err != nil {
-		return nil, err
+	if o.Into != "" {
+		p.Dir = o.Into
+	} else {
+		others, err := l.otherBranches(p.Built)
+		if err != nil {
+			return nil, err
+		}
+		p.Built.Warnings = append(append(p.Built.Warnings, l.openElsewhere(p.Built.Entry)...), others...)
 	}
-	p.Built.Warnings = append(append(p.Built.Warnings, l.openElsewhere(p.Built.Entry)...), others...)
 	if p.id, err = l.newUUID(); err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"cortext/cmd/internal/binding"
+	"cortext/cmd/internal/capture"
 	"cortext/cmd/internal/registry"
 	"cortext/inject"
 	"cortext/schema"
@@ -49,7 +50,7 @@ func (l *Launcher) Prepare(ctx context.Context, p *Plan, program Program) (r *Ru
 	l.leftovers.CleanUp(ctx)
 	r.note = registry.Launch{
 		Agent: p.Agent.Name(), NativeID: p.Launch.NativeID, Payload: inject.PayloadID(p.Built.Payload.Text),
-		ID: e.Session.ID, Path: e.Path, In: l.ws.Store.Root(), Began: l.ws.Env.Now(), Status: string(e.Session.Status),
+		ID: e.Session.ID, Path: e.Path, After: p.Built.End, In: l.ws.Store.Root(), Began: l.ws.Env.Now(), Status: string(e.Session.Status),
 	}
 	for _, f := range p.Launch.Files {
 		if _, ok := l.ws.Tree.Relative(f.Path); !ok {
@@ -70,7 +71,7 @@ func (l *Launcher) Prepare(ctx context.Context, p *Plan, program Program) (r *Ru
 		return nil, err
 	}
 	if p.Launch.NativeID != "" {
-		if err := l.capture.ContinueIn(p.Agent, inject.Event{NativeID: p.Launch.NativeID}, &binding.Binding{}, e.Path); err != nil {
+		if err := l.capture.ContinueIn(p.Agent, inject.Event{NativeID: p.Launch.NativeID}, &binding.Binding{}, capture.Place{Path: e.Path, After: p.Built.End}); err != nil {
 			return nil, errors.Join(err, l.leftovers.takeBack(r.note, r.before))
 		}
 	}
@@ -97,7 +98,7 @@ func (r *Run) Start(ctx context.Context) (after *Result, err error) {
 	if finder, ok := p.Agent.(inject.LaunchFinder); ok && r.note.NativeID == "" {
 		if id, ok := finder.Launched(l.ws.Env.Machine, p.request); ok {
 			r.note.NativeID = id
-			err = l.leftovers.bind(p.Agent, id, r.note.Path)
+			err = l.leftovers.bind(p.Agent, id, r.note)
 		}
 	}
 	after, afterErr := l.leftovers.after(ctx, p.id, r.note)

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"cortext/cmd/internal/history"
 	"cortext/cmd/internal/workspace"
 	"cortext/resume"
 	"cortext/resume/notes"
@@ -31,6 +32,7 @@ func New(ws *workspace.Workspace) *Builder { return &Builder{ws: ws} }
 type Options struct {
 	Budget   int       // tokens; 0: the model's window minus what the agent needs
 	Last     int       // messages; 0: all
+	Branch   int       // number of the branch to continue; 0: the newest
 	Since    time.Time // only messages at or after it; the zero time: all
 	Strategy string    // empty: the best one that fits
 	For      string    // the agent that gets it; empty: the one that the conversation began in
@@ -52,8 +54,10 @@ type Built struct {
 	Entry   store.Entry
 	Payload *resume.Payload
 	Damage  []store.Damage
-	Room    int // tokens that a payload may have in the target model
-	Aside   int // messages on abandoned branches
+	Room    int    // tokens that a payload may have in the target model
+	Aside   int    // messages on abandoned branches
+	End     string // id of the last message, if it is not that of the newest branch
+	Branch  string // the branch in a few words, likewise
 
 	Asked string    // the last user message
 	Last  time.Time // time of the last message
@@ -92,14 +96,29 @@ func (b *Builder) Build(ctx context.Context, e store.Entry, o Options) (*Built, 
 	opts.First = resume.FirstRequest(s, c.Messages())
 	opts.Summaries = summaries(c, o.Strategy)
 	out := &Built{Room: resume.BudgetOf(s, opts).Tokens}
-	h, more, err := c.History(limit(opts, cmp.Or(o.Budget, out.Room)))
+	end, err := history.EndOf(b.ws.Conversations, e, o.Branch)
 	if err != nil {
 		return nil, err
 	}
-	if opts.Notes, err = b.ws.Notes.Of(c, workspace.ReadNotes); err != nil {
+	if end.End != "" {
+		out.End, out.Branch, opts.Branch = end.End, end.String(), end.Number
+	}
+	read := limit(opts, cmp.Or(o.Budget, out.Room))
+	read.End = out.End
+	h, more, err := c.History(read)
+	if err != nil {
 		return nil, err
 	}
-	if !workspace.SummaryIsCurrent(s, c) {
+	if out.End != "" {
+		opts.Notes, err = b.ws.Notes.OfBranch(c, out.End)
+		s.Plan = nil
+	} else {
+		opts.Notes, err = b.ws.Notes.Of(c, workspace.ReadNotes)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if out.End != "" || !workspace.SummaryIsCurrent(s, c) {
 		// The logs have grown since session.json was written. The first Cortext did not
 		// record when that was, so its summary is kept.
 		s.ContextSummary = opts.Notes.Summary()

@@ -17,6 +17,7 @@ type Launch struct {
 	Payload  string     `json:"payload"`             // the id of the line with the payload
 	ID       string     `json:"id,omitempty"`        // of the conversation
 	Path     string     `json:"path"`                // of the conversation
+	After    string     `json:"after,omitempty"`     // id of the message that the session continues after; empty: the last one
 	In       string     `json:"in,omitempty"`        // the workspace
 	Began    time.Time  `json:"began,omitzero"`
 	Status   string     `json:"status"`           // of the conversation, before the launch

@@ -57,7 +57,7 @@ func (c *Commands) resumeHere(ctx context.Context, agent inject.Agent, e inject.
 		if err := c.leave(t); err != nil {
 			return "", err
 		}
-		if err := c.capture.ContinueIn(agent, e, t, entry.Path); err != nil {
+		if err := c.capture.ContinueIn(agent, e, t, capture.Place{Path: entry.Path}); err != nil {
 			return "", err
 		}
 	}

@@ -19,8 +19,8 @@ type TitleError struct{ Why string }
 
 func (e *TitleError) Error() string { return e.Why }
 
-// cleanTitle puts a title on one line.
-func cleanTitle(title string) (string, error) {
+// CleanTitle puts a title on one line. The error is a [*TitleError].
+func CleanTitle(title string) (string, error) {
 	title = strings.Join(strings.Fields(title), " ")
 	switch {
 	case title == "":
@@ -47,7 +47,7 @@ func (w *Workspace) Begin(b Beginning) (e store.Entry, paused []string, err erro
 	if err := w.Prompts.Check(b.Type); err != nil {
 		return e, nil, err
 	}
-	title, err := cleanTitle(b.Title)
+	title, err := CleanTitle(b.Title)
 	if err != nil {
 		return e, nil, err
 	}
@@ -83,13 +83,19 @@ func (w *Workspace) Begin(b Beginning) (e store.Entry, paused []string, err erro
 	if err != nil {
 		return e, nil, err
 	}
-	defer c.Close()
 	if b.Source != nil { // a user who starts a conversation on the command line wants it as it is
 		if err := c.HoldFromGit(); err != nil {
 			c.Discard()
 			return e, nil, err
 		}
 	}
+	return w.Start(c)
+}
+
+// Start publishes a staged conversation, closes it and makes it the active one. paused are
+// the titles of the conversations that are paused for it.
+func (w *Workspace) Start(c *store.Conversation) (e store.Entry, paused []string, err error) {
+	defer c.Close()
 	if err := w.Publish(c); errors.Is(err, store.ErrExist) {
 		return w.takeExisting(c.Path())
 	} else if err != nil {

@@ -91,6 +91,19 @@ func (n Notes) Of(c *store.Conversation, use NotesUse) (*notes.Notes, error) {
 	return &kept.State, nil
 }
 
+// OfBranch returns the notes on a branch other than the newest, by the id of its last
+// message. They are not cached.
+func (n Notes) OfBranch(c *store.Conversation, end string) (*notes.Notes, error) {
+	h, _, err := c.History(store.Limit{End: end, Tokens: NotesTokens})
+	if err != nil {
+		return nil, err
+	}
+	state := notes.Notes{Messages: h.Earlier}
+	h.Messages = Shorten(h.Messages)
+	state.Add(h)
+	return &state, nil
+}
+
 // lastTurn returns the index of the message that the last turn begins with.
 func lastTurn(messages []schema.Message) int {
 	for i := len(messages) - 1; i > 0; i-- {

@@ -30,7 +30,7 @@ func (w *Workspace) Edit(e store.Entry, f func(*schema.Session) error) (*schema.
 // SetTitle changes the title of a conversation. The folder keeps its name, because links
 // and commits point to it.
 func (w *Workspace) SetTitle(e store.Entry, title string) (*schema.Session, error) {
-	title, err := cleanTitle(title)
+	title, err := CleanTitle(title)
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,307 @@
+// Package fork starts a conversation from a point in another one, in the same workspace or
+// in another, and links the two.
+//
+// The new conversation holds copies of the messages and calls up to the point. A link alone
+// would be shorter, but then removing or redacting the old conversation would take the new
+// one's past, and so would a clone without it, or another workspace; and search, export and
+// every reader would have to read two conversations as one. Copies need no other reader:
+// they are a log like any other.
+//
+// A copy keeps the message's id. What makes a record part of a conversation is the id in
+// session.json alone: nothing compares records of different conversations, neither merges
+// nor checks nor the search for one conversation in two folders. It drops the source, since
+// a rebuilt session.json, a capture and a removal would take the old conversation's native
+// sessions for the new one's; and the usage, which statistics would count twice.
+package fork
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"cortext/cmd/internal/history"
+	"cortext/cmd/internal/workspace"
+	"cortext/schema"
+	"cortext/schema/clip"
+	"cortext/store"
+)
+
+// Options control a fork.
+type Options struct {
+	history.Choice
+	Title string // empty: that of the old conversation
+}
+
+// A Forked is a new conversation that was forked from another.
+type Forked struct {
+	Entry    store.Entry
+	Paused   []string // titles of the conversations that are paused for it
+	Messages int      // messages that were copied
+	Prompt   string   // the beginning of the prompt that the fork is before; empty: none was named
+	Warnings []string
+}
+
+// An EmptyError reports a fork before the first message.
+type EmptyError struct{ Type string }
+
+func (e *EmptyError) Error() string {
+	return fmt.Sprintf("nothing was said before that point: cortext new %s starts a conversation without a past", e.Type)
+}
+
+// From forks the conversation e of the workspace from into the workspace to; both may be
+// the same one. The new conversation appears at once with everything in it, or not at all.
+// If only its link in the old conversation is missing, as after a kill, the next fork of
+// that conversation adds it.
+func From(from, to *workspace.Workspace, e store.Entry, o Options) (*Forked, error) {
+	point, err := history.PointOf(from.Conversations, e, o.Choice)
+	if err != nil {
+		return nil, err
+	}
+	typ := e.Session.ConversationType
+	if len(point.Path) == 0 {
+		return nil, &EmptyError{typ}
+	}
+	f := &Forked{Messages: len(point.Path), Prompt: workspace.Plain(point.Prompt.Content)}
+	title, err := titleIn(to, e, o.Title)
+	if err != nil {
+		return nil, err
+	}
+	s, err := session(from, to, e, point)
+	if err != nil {
+		return nil, err
+	}
+	s.Title = title
+	if typ = store.Slug(typ); typ == "" {
+		typ = "chat"
+	}
+	old, err := from.Open(e)
+	if err != nil {
+		return nil, err
+	}
+	defer old.Close()
+	c, err := to.Store.Stage(typ, title, s, []byte(workspace.DocumentOf(s)))
+	if err != nil {
+		return nil, err
+	}
+	if err := fill(to, c, old, point.Path, f); err != nil {
+		c.Discard()
+		return nil, fmt.Errorf("fork %q: %w", e.Path, err)
+	}
+	if f.Entry, f.Paused, err = to.Start(c); err != nil {
+		return nil, err
+	}
+	if err := link(from, e, f.Entry.Session.ID); err != nil {
+		f.Warnings = append(f.Warnings, fmt.Sprintf("the old conversation does not name the new one: %v (the next fork of it adds the link)", err))
+	}
+	return f, nil
+}
+
+// session describes the new conversation.
+func session(from, to *workspace.Workspace, e store.Entry, point history.Point) (*schema.Session, error) {
+	old, now := e.Session, to.Env.Now()
+	s := &schema.Session{
+		Version:          schema.Version,
+		ConversationType: old.ConversationType,
+		Status:           schema.Active,
+		CreatedAt:        schema.NewTime(now),
+		LastActive:       schema.NewTime(now),
+		Description:      old.Description,
+		AgentConfig:      old.Clone().AgentConfig,
+		Tags:             slices.Clone(old.Tags),
+		Git:              to.Tree.Head(),
+		Links:            &schema.Links{Parent: old.ID},
+	}
+	var entropy [10]byte
+	if _, err := io.ReadFull(to.Env.Entropy(), entropy[:]); err != nil {
+		return nil, err
+	}
+	s.ID = schema.NewID(now, entropy)
+	for _, m := range point.Path {
+		if m.ID != "" {
+			s.Links.MessageID = m.ID
+		}
+		if agent := history.AgentOf(old, m.Source); agent != "" && agent != s.AgentConfig.Agent {
+			s.AgentConfig.Agent, s.AgentConfig.Model, s.AgentConfig.Provider, s.AgentConfig.Modes = agent, "", nil, nil
+		}
+	}
+	if from.Store.Root() == to.Store.Root() {
+		s.WorkingDir = old.WorkingDir
+	}
+	return s, nil
+}
+
+// titleIn returns the title of the new conversation: the one that the user chose, else that
+// of the old one, with a mark if another conversation of the workspace has it.
+func titleIn(to *workspace.Workspace, e store.Entry, chosen string) (string, error) {
+	if chosen != "" {
+		return workspace.CleanTitle(chosen)
+	}
+	all, err := to.Store.List()
+	if err != nil {
+		return "", err
+	}
+	taken := map[string]bool{}
+	for _, other := range all {
+		taken[strings.ToLower(other.Session.DisplayTitle())] = true
+	}
+	const room = 250 // bytes; leaves room for the mark
+	plain := clip.Head(e.Session.DisplayTitle(), room)
+	if at := strings.LastIndex(plain, " (fork"); at > 0 && strings.HasSuffix(plain, ")") && e.Session.Links != nil && e.Session.Links.MessageID != "" {
+		plain = plain[:at] // a fork of a fork
+	}
+	if strings.TrimSpace(plain) == "" {
+		plain = "untitled"
+	}
+	title := plain
+	for n := 1; taken[strings.ToLower(title)]; n++ {
+		if title = plain + " (fork)"; n > 1 {
+			title = fmt.Sprintf("%s (fork %d)", plain, n)
+		}
+	}
+	return workspace.CleanTitle(title)
+}
+
+// flushBytes is how much is collected before it is written: a log may be larger than
+// memory.
+const flushBytes = 8 << 20
+
+// fill copies the messages of a path, and their calls, to a staged conversation.
+func fill(to *workspace.Workspace, c, old *store.Conversation, path []schema.Message, f *Forked) error {
+	tx, err := c.Begin()
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	k := copies{tx: tx, parent: map[string]string{}, calls: map[string]bool{}, forked: f}
+	above := ""
+	for _, m := range path {
+		if m.ID == "" {
+			k.anonymous++
+			continue
+		}
+		k.parent[m.ID], above = above, m.ID
+	}
+	if err := k.messages(old); err != nil {
+		return err
+	}
+	if err := k.tools(old); err != nil {
+		return err
+	}
+	if err := to.FinishIn(tx, c, workspace.Finishing{Save: true}); err != nil {
+		return err
+	}
+	return tx.Commit()
+}
+
+// copies writes copies of records.
+type copies struct {
+	tx        *store.Tx
+	parent    map[string]string // of each message to copy, the id of the one before it
+	anonymous int               // messages without id
+	calls     map[string]bool   // ids of the calls that the messages name
+	forked    *Forked
+}
+
+func (k *copies) messages(old *store.Conversation) error {
+	with := false // whether the line before is copied
+	seen := map[string]bool{}
+	first := true
+	for m, err := range old.Messages() {
+		if err := k.damaged(err); err != nil {
+			return err
+		}
+		if err != nil {
+			continue
+		}
+		if m.ID == "" {
+			if with = with || first && k.anonymous > 0; !with || k.anonymous == 0 {
+				continue
+			}
+			first = false
+			k.anonymous--
+		} else {
+			first = false
+			parent, ok := k.parent[m.ID]
+			if !seen[m.ID] {
+				seen[m.ID], with = true, ok
+			}
+			if !ok {
+				continue
+			}
+			m.ParentID = parent
+		}
+		m.Source, m.Usage, m.Rev = "", nil, 0
+		for _, call := range m.ToolCalls {
+			k.calls[call.ID] = true
+		}
+		if err := k.add(schema.Batch{Messages: []schema.Message{m}}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (k *copies) tools(old *store.Conversation) error {
+	for t, err := range old.Tools() {
+		if err := k.damaged(err); err != nil {
+			return err
+		}
+		_, made := k.parent[t.MessageID]
+		if err != nil || !k.calls[t.ID] && !(made && t.MessageID != "") {
+			continue
+		}
+		t.Rev = 0
+		if err := k.add(schema.Batch{Tools: []schema.Tool{t}}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// add collects records to write.
+func (k *copies) add(b schema.Batch) error {
+	if err := k.tx.Append(b); err != nil {
+		return err
+	}
+	if k.tx.Size() < flushBytes {
+		return nil
+	}
+	return k.tx.Flush()
+}
+
+// damaged returns err unless it is damage, which a copy leaves out.
+func (k *copies) damaged(err error) error {
+	var damage *store.Damage
+	if !errors.As(err, &damage) {
+		return err
+	}
+	k.forked.Warnings = append(k.forked.Warnings, damage.Error()+": the new conversation lacks it")
+	return nil
+}
+
+// link names the new conversation in the old one, with all other forks of it that lack a
+// link because they were interrupted.
+func link(from *workspace.Workspace, e store.Entry, id string) error {
+	ids := []string{id}
+	all, err := from.Store.List()
+	if err != nil {
+		return err
+	}
+	for _, other := range all {
+		if l := other.Session.Links; l != nil && l.Parent == e.Session.ID {
+			ids = append(ids, other.Session.ID)
+		}
+	}
+	_, err = from.Edit(e, func(s *schema.Session) error {
+		if s.Links == nil {
+			s.Links = new(schema.Links)
+		}
+		s.Links.Related = append(s.Links.Related, ids...)
+		slices.Sort(s.Links.Related)
+		s.Links.Related = slices.Compact(s.Links.Related)
+		return nil
+	})
+	return err
+}

@@ -1,0 +1,218 @@
+package history
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"cortext/cmd/internal/workspace"
+	"cortext/schema"
+	"cortext/schema/clip"
+	"cortext/store"
+)
+
+// A Branch is one of several branches of a conversation, which rewinds and clones make.
+type Branch struct {
+	Number   int         `json:"number"`          // from 1, in the order in which the branches began
+	After    int         `json:"after,omitempty"` // number of the message where it leaves an earlier branch; 0: none
+	Messages int         `json:"messages"`        // messages that no earlier branch has
+	Last     schema.Time `json:"last_active"`     // time of its last message
+	End      string      `json:"end"`             // id of its last message
+	Words    string      `json:"words"`           // beginning of the first user message that no earlier branch has
+	Newest   bool        `json:"newest"`          // a resume continues it
+}
+
+// String describes the branch in a few words.
+func (b Branch) String() string { return fmt.Sprintf("%d (“%s”)", b.Number, b.Words) }
+
+// A BranchError reports that a conversation has no branch with a number.
+type BranchError struct {
+	Number int
+	Have   []Branch
+}
+
+func (e *BranchError) Error() string {
+	if len(e.Have) < 2 {
+		return fmt.Sprintf("there is no branch %d: the conversation has one branch", e.Number)
+	}
+	var list []string
+	for _, b := range e.Have[:min(len(e.Have), 20)] {
+		list = append(list, b.String())
+	}
+	if n := len(e.Have) - len(list); n > 0 {
+		list = append(list, fmt.Sprintf("and %d more", n))
+	}
+	return fmt.Sprintf("there is no branch %d: the conversation has %s", e.Number, strings.Join(list, ", "))
+}
+
+// wordsLen is how many characters of a message name a branch.
+const wordsLen = 60
+
+// BranchesOf lists the branches among messages with unique ids in file order: the one that
+// a resume continues, and those in which a user got an answer. A branch keeps its number
+// when the conversation grows.
+func BranchesOf(all []schema.Message) (list []Branch) {
+	counts := map[string]bool{} // by the id of the last message
+	for _, b := range schema.Others(all) {
+		counts[b[len(b)-1].ID] = answered(b)
+	}
+	path, _ := schema.Branch(all)
+	newest := lastID(path)
+	all = slices.Clone(all)
+	schema.NumberAll(all)
+	leaves, owner := schema.Leaves(all)
+	asked := make([]*schema.Message, len(leaves)) // the first user message of each branch
+	for i := range all {
+		if first := &asked[owner[i]]; all[i].Role == schema.User && (*first == nil || all[i].Number < (*first).Number) {
+			*first = &all[i]
+		}
+	}
+	for k, l := range leaves {
+		end := all[l.End]
+		if end.ID != newest && !counts[end.ID] {
+			continue
+		}
+		b := Branch{Number: len(list) + 1, Messages: l.Own, Last: end.Timestamp, End: end.ID, Newest: end.ID == newest}
+		if l.After >= 0 {
+			b.After = all[l.After].Number
+		}
+		if asked[k] != nil {
+			b.Words = clip.Characters(workspace.Plain(asked[k].Content), wordsLen)
+		}
+		list = append(list, b)
+	}
+	return list
+}
+
+// lastID returns the id of the last message that has one.
+func lastID(messages []schema.Message) string {
+	for _, m := range slices.Backward(messages) {
+		if m.ID != "" {
+			return m.ID
+		}
+	}
+	return ""
+}
+
+// A Choice names a point in a conversation: the end of a branch, or a message on any.
+type Choice struct {
+	Branch int    // 0: the branch that a resume continues
+	At     string // a message, by number or id; empty: the end of the branch
+}
+
+// A Point is a point in a conversation that another one may begin at.
+type Point struct {
+	Path   []schema.Message // the messages up to the point, oldest first, without the rest of their contents
+	Prompt schema.Message   // the user message that the choice named: the point is before it; no id: another message was named
+}
+
+// An AtError reports that no message matches the name of a point.
+type AtError struct {
+	At       string
+	Messages int
+}
+
+func (e *AtError) Error() string {
+	if e.Messages == 0 {
+		return fmt.Sprintf("there is no message %q: the conversation has no messages", e.At)
+	}
+	return fmt.Sprintf("there is no message %q: the messages of the conversation are 1 to %d, as cortext show numbers them", e.At, e.Messages)
+}
+
+// PointOf finds the point that a choice names. If it names a user message, the point is
+// before it, so that the user can ask something else there, as after a rewind in the
+// agents. The error is a [*BranchError] or an [*AtError].
+func PointOf(w workspace.Conversations, e store.Entry, at Choice) (Point, error) {
+	all, err := headsOf(w, e)
+	if err != nil {
+		return Point{}, err
+	}
+	if at.At == "" {
+		path, _ := schema.Branch(all)
+		if at.Branch == 0 {
+			return Point{Path: path}, nil
+		}
+		b, err := numberedBranch(all, at.Branch)
+		if err == nil && !b.Newest {
+			path = schema.PathTo(all, b.End)
+		}
+		return Point{Path: path}, err
+	}
+	schema.NumberAll(all)
+	i := -1
+	if n, err := strconv.Atoi(at.At); err == nil {
+		i = slices.IndexFunc(all, func(m schema.Message) bool { return m.Number == n })
+	}
+	if i < 0 {
+		i = slices.IndexFunc(all, func(m schema.Message) bool { return m.ID == at.At && m.ID != "" })
+	}
+	if i < 0 {
+		return Point{}, &AtError{at.At, len(all)}
+	}
+	path := pathTo(all, i)
+	if m := path[len(path)-1]; m.Role == schema.User {
+		return Point{Path: path[:len(path)-1], Prompt: m}, nil
+	}
+	return Point{Path: path}, nil
+}
+
+// pathTo returns the messages from the beginning to all[i]. Lines without an id belong to
+// the one before them.
+func pathTo(all []schema.Message, i int) []schema.Message {
+	node := i
+	for node > 0 && all[node].ID == "" {
+		node--
+	}
+	if all[node].ID == "" {
+		return all[:i+1]
+	}
+	path := schema.PathTo(all, all[node].ID)
+	return path[:len(path)-trailing(all[node:])+i-node]
+}
+
+// trailing counts the lines of all that belong to the first one.
+func trailing(all []schema.Message) int {
+	n := 1
+	for n < len(all) && all[n].ID == "" {
+		n++
+	}
+	return n - 1
+}
+
+// EndOf returns the branch with a number; the zero Branch for the one that a resume
+// continues, and for the number 0. The error is a [*BranchError].
+func EndOf(w workspace.Conversations, e store.Entry, branch int) (Branch, error) {
+	if branch == 0 {
+		return Branch{}, nil
+	}
+	all, err := headsOf(w, e)
+	if err != nil {
+		return Branch{}, err
+	}
+	b, err := numberedBranch(all, branch)
+	if b.Newest {
+		b = Branch{}
+	}
+	return b, err
+}
+
+func numberedBranch(all []schema.Message, number int) (Branch, error) {
+	list := BranchesOf(all)
+	if number < 1 || number > len(list) {
+		return Branch{}, &BranchError{number, list}
+	}
+	return list[number-1], nil
+}
+
+// headsOf reads the messages of a conversation by id, in file order, without the rest of
+// their contents.
+func headsOf(w workspace.Conversations, e store.Entry) ([]schema.Message, error) {
+	c, err := w.Open(e)
+	if err != nil {
+		return nil, err
+	}
+	defer c.Close()
+	var damage []store.Damage
+	return collect(beginnings(c.Messages()), &damage, func(m *schema.Message) (string, int) { return m.ID, m.Rev })
+}
