@@ -27,8 +27,10 @@ type record struct {
 
 // A kind is one of the two logs of a conversation, with what its lines are.
 type kind struct {
-	log   *store.Log
-	parse func(line []byte) (record, []passage, error)
+	log    *store.Log
+	parse  func(line []byte) (record, []passage, error)
+	chain  []entry // what the index covers of the log
+	isCall bool
 }
 
 func parseMessage(line []byte) (record, []passage, error) {
@@ -44,31 +46,55 @@ func parseTool(line []byte) (record, []passage, error) {
 // A reading searches the records of one conversation.
 type reading struct {
 	*Query
-	logs  *store.Logs // nil if not all records are in the conversation's own logs
+	c     *store.Reader
+	entry store.Entry
+	index *lookup     // nil if there is none
+	logs  *store.Logs // nil if they are not open
 	kinds []*kind
+	whole bool // decode every record
 }
 
-// newReading opens the logs of a conversation.
-func newReading(q *Query, c *store.Reader) *reading {
-	r := &reading{Query: q}
-	logs, ok := c.OpenLogs()
-	if !ok {
-		return r
+// open opens the logs that are searched. ok is false if not all records are in them.
+func (r *reading) open() (ok bool) {
+	if r.whole {
+		return false
 	}
-	r.logs = logs
-	if q.In != Tools {
-		r.kinds = append(r.kinds, &kind{logs.Messages, parseMessage})
+	if r.logs, ok = r.c.OpenLogs(); !ok {
+		return false
 	}
-	if q.In == Tools || q.In == "" {
-		r.kinds = append(r.kinds, &kind{logs.Tools, parseTool})
+	if r.In != Tools {
+		r.kinds = append(r.kinds, &kind{log: r.logs.Messages, parse: parseMessage})
 	}
-	return r
+	if r.In == Tools || r.In == "" {
+		r.kinds = append(r.kinds, &kind{log: r.logs.Tools, parse: parseTool, isCall: true})
+	}
+	if r.index != nil {
+		for _, k := range r.kinds {
+			k.chain = r.index.covering(k.log.Name(), k.log.State(), k.log)
+			r.index.note(r.entry, k.isCall, k.log, k.chain)
+		}
+	}
+	return true
 }
 
 func (r *reading) close() {
 	if r.logs != nil {
 		_ = r.logs.Close()
 	}
+}
+
+// ruledOut reports whether the index shows, without opening a log, that no record has a
+// term.
+func (r *reading) ruledOut(term int) bool {
+	if r.index == nil || r.whole {
+		return false
+	}
+	names, states, ok := r.c.LogStates()
+	for i, state := range states {
+		chain := r.index.covering(names[i], state, nil)
+		ok = ok && state.Known && len(r.index.within(chain, state.Size, 1<<term)) == 0
+	}
+	return ok
 }
 
 // match completes a record with the terms in its passages. ok is false if there are none.
@@ -86,11 +112,15 @@ func (q *Query) match(r *record, passages []passage) (ok bool) {
 
 // records returns the records that count and in which terms occur, in the order of their
 // lines. It may return none if some term neither occurs in them nor is in the set have.
-func (r *reading) records(c *store.Reader, have uint64) ([]record, error) {
-	if r.logs == nil {
-		return r.whole(c)
+func (r *reading) records(have uint64) ([]record, error) {
+	rare := r.rarest(have)
+	if rare >= 0 && r.ruledOut(rare) {
+		return nil, nil
 	}
-	if rare := r.rarest(have); rare >= 0 && len(r.terms) > 1 {
+	if !r.open() {
+		return r.decoded()
+	}
+	if rare >= 0 && len(r.terms) > 1 {
 		if some, err := r.occurs(rare); err != nil || !some {
 			return nil, err
 		}
@@ -151,9 +181,10 @@ func (r *reading) counting(all []record) ([]record, error) {
 	return list, nil
 }
 
-// whole returns the records of a conversation that is in several folders.
-func (r *reading) whole(c *store.Reader) ([]record, error) {
-	msgs, tools, err := c.Whole()
+// decoded returns the records that count and in which terms occur, by decoding every
+// record: of a conversation that is in several folders.
+func (r *reading) decoded() ([]record, error) {
+	msgs, tools, err := r.c.Whole()
 	if err != nil {
 		return nil, err
 	}
