@@ -17,6 +17,7 @@ var commands = []struct {
 	{"list", listCommand},
 	{"show", showCommand},
 	{"search", searchCommand},
+	{"index", indexCommand},
 	{"resume", resumeCommand},
 	{"context", contextCommand},
 	{"compact", compactCommand},

@@ -111,3 +111,55 @@ func BenchmarkScan(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkIndexed searches with an index. BenchmarkIndexed/build makes it, and reports
+// its size in percent of the logs.
+func BenchmarkIndexed(b *testing.B) {
+	st, _, size := bigWorld(b)
+	s := sourceOf(b, st)
+	rare, err := Parse("quizzical")
+	if err != nil {
+		b.Fatal(err)
+	}
+	search := func(b *testing.B, q *Query) {
+		s.Index = OpenIndex(st.Cache)
+		if err := q.Run(b.Context(), []Source{s}, 3, func(*Result) {}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.Run("build", func(b *testing.B) {
+		b.SetBytes(size)
+		for b.Loop() {
+			b.StopTimer()
+			for _, name := range st.ListCache(indexDir) {
+				_ = st.RemoveCache(indexDir + "/" + name)
+			}
+			search(b, rare)
+			b.StartTimer()
+			if err := s.Index.Update(b.Context(), st.Open); err != nil {
+				b.Fatal(err)
+			}
+			_ = s.Index.Close()
+		}
+		total := int64(0)
+		for _, name := range st.ListCache(indexDir) {
+			f, n, _ := st.OpenCache(indexDir + "/" + name)
+			_ = f.Close()
+			total += n
+		}
+		b.ReportMetric(100*float64(total)/float64(size), "%size")
+	})
+	for _, words := range []string{"quizzical", "Quizzical", "quizzical regression", "nowhere"} {
+		q, err := Parse(words)
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Run(strings.ReplaceAll(words, " ", "_"), func(b *testing.B) {
+			b.SetBytes(size)
+			for b.Loop() {
+				search(b, q)
+				_ = s.Index.Close()
+			}
+		})
+	}
+}

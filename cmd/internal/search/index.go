@@ -259,6 +259,27 @@ func (x *Index) Update(ctx context.Context, open func(store.Entry) (*store.Conve
 	return x.compact()
 }
 
+// Refresh is Update without a search before it: it looks for what is new in all
+// conversations of a source, which needs no Index of its own.
+func (x *Index) Refresh(ctx context.Context, from Source) error {
+	look := &lookup{Index: x}
+	for i := range from.Rows {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		e := entryOf(&from.Rows[i])
+		c, err := from.Open(e)
+		if err != nil {
+			continue // it is gone
+		}
+		r := &reading{Query: &Query{}, c: &c.Reader, entry: e, index: look}
+		r.open()
+		r.close()
+		_ = c.Close()
+	}
+	return x.Update(ctx, from.Open)
+}
+
 // An indexWriter writes segments.
 type indexWriter struct {
 	*Index

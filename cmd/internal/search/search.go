@@ -127,10 +127,7 @@ func (q *Query) in(text string) (set uint64) {
 
 // conversation searches one conversation. The result is nil if it does not match.
 func (q *Query) conversation(from *Source, index *lookup, row *listing.Row, hits int) (*Result, error) {
-	e := store.Entry{Path: row.Path, Waiting: row.Waiting, Twins: row.Twins}
-	if e.Waiting {
-		e.Session = &schema.Session{ID: row.ID}
-	}
+	e := entryOf(row)
 	c, err := from.Open(e)
 	if err != nil {
 		return nil, err
@@ -171,6 +168,11 @@ func (r *reading) search(row *listing.Row, hits int) (*Result, error) {
 	more, err := r.hits(records, hits)
 	found.Hits = append(found.Hits, more...)
 	return found, err
+}
+
+// entryOf returns what opens a conversation.
+func entryOf(row *listing.Row) store.Entry {
+	return store.Entry{Path: row.Path, Waiting: row.Waiting, Twins: row.Twins, Session: &schema.Session{ID: row.ID}}
 }
 
 // count returns the number of terms in a set.

@@ -1,10 +1,11 @@
-// Package grams keeps an index of text: which blocks of it have which sequences of three
+// Package grams keeps an index of text: which blocks of it have which sequences of four
 // bytes.
 //
 // A segment covers up to [MaxBlocks] blocks of about 64 KB. It is a matrix of bits, with a
-// column for each block and a row for each hash of three bytes, so that a search for a
-// word reads one row for each three of its bytes, and nothing else. A bit that is set
-// means that the block may have the three bytes. ASCII letters count as lower-case.
+// column for each block and a row for each hash of four bytes. So a search for a word
+// reads one row for each four adjacent bytes of it, and nothing else. A bit that is set
+// means that the block may have the four bytes. ASCII letters count as lower-case. (With
+// three bytes, nearly every block has all sequences of a common word.)
 //
 // Every part of a segment has a checksum, since anything may happen to a cache.
 package grams
@@ -13,7 +14,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"hash/crc32"
 	"io"
 	"math/bits"
@@ -22,15 +22,19 @@ import (
 
 const (
 	// MaxBlocks is how many blocks a segment has at most.
-	MaxBlocks = 4096
+	MaxBlocks = 2048
 
 	// BlockSize is how many bytes of text a block has, up to the end of a line.
 	BlockSize = 64 << 10
 
-	rowBits = 15
+	gram    = 4 // bytes
+	rowBits = 16
 	rows    = 1<<rowBits + 1
 	wildRow = rows - 1 // of blocks that must always be searched
 	sumSize = 4
+
+	// Rows are stored in groups, each with a checksum, of at least this many bytes.
+	groupBytes = 256
 )
 
 const (
@@ -54,14 +58,17 @@ type Entry struct {
 	Pieces   []Piece  // in order, without gaps
 }
 
-// row returns the row of three bytes in lower case: the lower 24 bits of v.
+// row returns the row of four bytes in lower case.
 func row(v uint32) uint32 { return v * 0x9E3779B1 >> (32 - rowBits) }
 
 // Rows returns the rows of the sequences in a text.
 func Rows(text []byte) []int {
 	var list []int
-	for i := range len(text) - 2 {
-		list = append(list, int(row(uint32(lower[text[i]])|uint32(lower[text[i+1]])<<8|uint32(lower[text[i+2]])<<16)))
+	v := uint32(0)
+	for i, c := range text {
+		if v = v>>8 | uint32(lower[c])<<24; i >= gram-1 {
+			list = append(list, int(row(v)))
+		}
 	}
 	slices.Sort(list)
 	return slices.Compact(list)
@@ -143,44 +150,75 @@ func (b *Builder) Last() Entry { return b.entries[len(b.entries)-1] }
 
 // fill sets the rows of a text.
 func fill(column []uint64, text []byte) {
-	if len(text) < 3 {
+	if len(text) < gram {
 		return
 	}
-	v := uint32(lower[text[0]])<<8 | uint32(lower[text[1]])<<16
-	for _, c := range text[2:] {
-		v = v>>8 | uint32(lower[c])<<16
+	v := uint32(lower[text[0]])<<8 | uint32(lower[text[1]])<<16 | uint32(lower[text[2]])<<24
+	for _, c := range text[gram-1:] {
+		v = v>>8 | uint32(lower[c])<<24
 		r := row(v)
 		column[r>>6] |= 1 << (r & 63)
 	}
 }
 
+// A layout says where the rows of a segment are.
+type layout struct {
+	stride int // bytes of a row
+	group  int // rows with one checksum
+}
+
+func layoutOf(blocks int) layout {
+	stride := (blocks + 7) / 8
+	return layout{stride, max(1, groupBytes/max(stride, 1))}
+}
+
+// groupSize returns the size of a group of rows, with its checksum.
+func (l layout) groupSize() int { return l.group*l.stride + sumSize }
+
+func (l layout) groups() int { return (rows + l.group - 1) / l.group }
+
+// at returns the offset of a row in the matrix.
+func (l layout) at(row int) int { return row/l.group*l.groupSize() + row%l.group*l.stride }
+
+// seal writes the checksum of each group.
+func (l layout) seal(matrix []byte) {
+	for g := range l.groups() {
+		group := matrix[g*l.groupSize():][:l.groupSize()]
+		n := l.group * l.stride
+		binary.LittleEndian.PutUint32(group[n:], groupSum(g, group[:n]))
+	}
+}
+
 // Encode returns the segment.
 func (b *Builder) Encode() []byte {
-	stride := (len(b.columns) + 7) / 8
-	matrix := make([]byte, rows*(stride+sumSize))
+	l := layoutOf(len(b.columns))
+	h := head(len(b.columns), b.entries)
+	segment := make([]byte, len(h)+l.groups()*l.groupSize())
+	copy(segment, h)
+	matrix := segment[len(h):]
+	offsets := make([]int, rows)
+	for r := range offsets {
+		offsets[r] = l.at(r)
+	}
 	for block, column := range b.columns {
 		at, bit := block/8, byte(1)<<(block%8)
 		for i, word := range column {
 			for ; word != 0; word &= word - 1 {
-				r := i*64 + bits.TrailingZeros64(word)
-				matrix[r*(stride+sumSize)+at] |= bit
+				matrix[offsets[i*64+bits.TrailingZeros64(word)]+at] |= bit
 			}
 		}
 		if b.wild[block] {
-			matrix[wildRow*(stride+sumSize)+at] |= bit
+			matrix[offsets[wildRow]+at] |= bit
 		}
 	}
-	for r := range rows {
-		line := matrix[r*(stride+sumSize):][:stride+sumSize]
-		binary.LittleEndian.PutUint32(line[stride:], rowSum(r, line[:stride]))
-	}
-	return slices.Concat(head(len(b.columns), b.entries), matrix)
+	l.seal(matrix)
+	return segment
 }
 
-func rowSum(row int, line []byte) uint32 {
+func groupSum(group int, text []byte) uint32 {
 	var number [4]byte
-	binary.LittleEndian.PutUint32(number[:], uint32(row))
-	return crc32.Update(crc32.Checksum(number[:], castagnoli), castagnoli, line)
+	binary.LittleEndian.PutUint32(number[:], uint32(group))
+	return crc32.Update(crc32.Checksum(number[:], castagnoli), castagnoli, text)
 }
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -213,6 +251,7 @@ type Segment struct {
 	Entries []Entry
 	Blocks  int
 
+	layout
 	from   io.ReaderAt
 	matrix int64 // offset of the rows
 }
@@ -233,7 +272,8 @@ func Open(r io.ReaderAt, size int64) (*Segment, error) {
 	s := &Segment{Blocks: int(binary.LittleEndian.Uint32(h)), from: r}
 	length := int64(binary.LittleEndian.Uint32(h[4:]))
 	s.matrix = int64(headerSize) + length
-	if s.Blocks > MaxBlocks || size != s.matrix+rows*int64(s.stride()+sumSize) {
+	s.layout = layoutOf(s.Blocks)
+	if s.Blocks > MaxBlocks || size != s.matrix+int64(s.groups())*int64(s.groupSize()) {
 		return nil, errDamaged
 	}
 	table := make([]byte, length)
@@ -247,8 +287,6 @@ func Open(r io.ReaderAt, size int64) (*Segment, error) {
 	s.Entries, err = parseEntries(table)
 	return s, err
 }
-
-func (s *Segment) stride() int { return (s.Blocks + 7) / 8 }
 
 // parseEntries reads the table of entries.
 func parseEntries(table []byte) (entries []Entry, err error) {
@@ -324,15 +362,16 @@ func (s *Segment) With(list []int) (Set, error) {
 }
 
 func (s *Segment) row(r int) ([]byte, error) {
-	line := make([]byte, s.stride()+sumSize)
-	if _, err := s.from.ReadAt(line, s.matrix+int64(r)*int64(len(line))); err != nil {
+	g := r / s.group
+	group := make([]byte, s.groupSize())
+	if _, err := s.from.ReadAt(group, s.matrix+int64(g)*int64(len(group))); err != nil {
 		return nil, err
 	}
-	n := len(line) - sumSize
-	if binary.LittleEndian.Uint32(line[n:]) != rowSum(r, line[:n]) {
-		return nil, fmt.Errorf("row %d: %w", r, errDamaged)
+	n := len(group) - sumSize
+	if binary.LittleEndian.Uint32(group[n:]) != groupSum(g, group[:n]) {
+		return nil, errDamaged
 	}
-	return line[:n], nil
+	return group[r%s.group*s.stride:][:s.stride], nil
 }
 
 // Merge returns one segment with what several cover. It has at most the sum of their
@@ -348,19 +387,23 @@ func Merge(list []*Segment) ([]byte, error) {
 			}
 			entries = append(entries, e)
 		}
-		stride += s.stride()
+		stride += s.stride
 	}
-	merged := head(8*stride, entries)
+	l := layoutOf(8 * stride)
+	h := head(8*stride, entries)
+	merged := make([]byte, len(h)+l.groups()*l.groupSize())
+	copy(merged, h)
+	matrix := merged[len(h):]
 	for r := range rows {
-		from := len(merged)
+		at := l.at(r)
 		for _, s := range list {
 			line, err := s.row(r)
 			if err != nil {
 				return nil, err
 			}
-			merged = append(merged, line...)
+			at += copy(matrix[at:], line)
 		}
-		merged = binary.LittleEndian.AppendUint32(merged, rowSum(r, merged[from:]))
 	}
+	l.seal(matrix)
 	return merged, nil
 }
