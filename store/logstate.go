@@ -27,19 +27,19 @@ func (l look) state() LogState {
 	return LogState{true, l.inode, l.size, l.written, l.changed}
 }
 
-// LogStates returns the names and the states of the logs of a conversation, without
-// opening them: of messages.jsonl, then of tools.jsonl. ok is false if not all of its
-// records are in these two files.
-func (r *Reader) LogStates() (names [2]string, states [2]LogState, ok bool) {
+// LogStates returns the names and the states of the logs of a conversation in the work
+// tree, without opening it: of messages.jsonl, then of tools.jsonl. ok is false if one is
+// missing, or if records wait that may belong to any conversation.
+func (s *Store) LogStates(path string) (names [2]string, states [2]LogState, ok bool) {
 	for i, name := range []string{messagesFile, toolsFile} {
-		names[i] = r.file(name)
-		if l, found := r.s.lookAt(names[i]); found {
-			states[i] = l.state()
-		} else if gone, err := r.s.missing(names[i]); gone && err == nil {
-			states[i] = LogState{Known: true}
+		names[i] = path + "/" + sessionDir + "/" + name
+		l, found := s.lookAt(names[i])
+		if !found || l.kind != regularKind {
+			return names, states, false
 		}
+		states[i] = l.state()
 	}
-	return names, states, len(r.others()) == 0
+	return names, states, !s.isFolder(waitingDir)
 }
 
 // State returns the state of the log that is open.

@@ -127,7 +127,7 @@ func runSearch(a *app, cmd *cobra.Command, w *opened, words []string, o *searchO
 // sourceOf returns the conversations that a filter selects, with the index of their
 // workspace. The caller must close the index.
 func sourceOf(w *opened, list *listing.Listing, f listing.Filter) search.Source {
-	source := search.Source{Open: w.Open, Index: search.OpenIndex(w.Store.Cache)}
+	source := search.Source{Store: w.Store, Open: w.Open, Index: search.OpenIndex(w.Store.Cache)}
 	for _, i := range list.Select(f) {
 		source.Rows = append(source.Rows, list.Row(i))
 	}

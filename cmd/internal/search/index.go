@@ -11,6 +11,7 @@ import (
 	"slices"
 	"sync"
 
+	"cortext/cmd/internal/listing"
 	"cortext/cmd/internal/search/grams"
 	"cortext/cmd/internal/search/needle"
 	"cortext/store"
@@ -161,6 +162,19 @@ func (x *Index) lookUp(q *Query) *lookup {
 		l.sets[s] = sets
 	}
 	return l
+}
+
+// ruleOut reports whether no record of a conversation can have a term, without opening its
+// logs.
+func (l *lookup) ruleOut(st *store.Store, row *listing.Row, term int) bool {
+	if row.Waiting || len(row.Twins) > 0 {
+		return false
+	}
+	names, states, ok := st.LogStates(row.Path)
+	for i, state := range states {
+		ok = ok && state.Known && len(l.within(l.covering(names[i], state, nil), state.Size, 1<<term)) == 0
+	}
+	return ok
 }
 
 // may reports whether a block may have one of the terms in a set.

@@ -83,20 +83,6 @@ func (r *reading) close() {
 	}
 }
 
-// ruledOut reports whether the index shows, without opening a log, that no record has a
-// term.
-func (r *reading) ruledOut(term int) bool {
-	if r.index == nil || r.whole {
-		return false
-	}
-	names, states, ok := r.c.LogStates()
-	for i, state := range states {
-		chain := r.index.covering(names[i], state, nil)
-		ok = ok && state.Known && len(r.index.within(chain, state.Size, 1<<term)) == 0
-	}
-	return ok
-}
-
 // match completes a record with the terms in its passages. ok is false if there are none.
 func (q *Query) match(r *record, passages []passage) (ok bool) {
 	for _, p := range passages {
@@ -114,9 +100,6 @@ func (q *Query) match(r *record, passages []passage) (ok bool) {
 // lines. It may return none if some term neither occurs in them nor is in the set have.
 func (r *reading) records(have uint64) ([]record, error) {
 	rare := r.rarest(have)
-	if rare >= 0 && r.ruledOut(rare) {
-		return nil, nil
-	}
 	if !r.open() {
 		return r.decoded()
 	}

@@ -28,7 +28,8 @@ import (
 
 // A Source is the conversations of a workspace that are searched.
 type Source struct {
-	Open  func(store.Entry) (*store.Conversation, error)
+	Store *store.Store
+	Open  func(store.Entry) (*store.Conversation, error) // with the records that only git has
 	Rows  []listing.Row
 	Index *Index // may be nil
 }
@@ -127,6 +128,11 @@ func (q *Query) in(text string) (set uint64) {
 
 // conversation searches one conversation. The result is nil if it does not match.
 func (q *Query) conversation(from *Source, index *lookup, row *listing.Row, hits int) (*Result, error) {
+	found, have := q.named(row)
+	rare := q.rarest(have)
+	if rare >= 0 && index != nil && index.ruleOut(from.Store, row, rare) {
+		return nil, nil
+	}
 	e := entryOf(row)
 	c, err := from.Open(e)
 	if err != nil {
@@ -135,24 +141,31 @@ func (q *Query) conversation(from *Source, index *lookup, row *listing.Row, hits
 	defer c.Close()
 	reading := &reading{Query: q, c: &c.Reader, entry: e, index: index}
 	defer reading.close()
-	return reading.search(row, hits)
+	return reading.search(found, have, hits)
 }
 
-// search searches the title, the summary and the records of a conversation.
-func (r *reading) search(row *listing.Row, hits int) (*Result, error) {
-	found := &Result{Row: *row}
-	have := uint64(0)
-	if r.In == "" {
-		for _, p := range []passage{{InTitle, row.Title}, {InSummary, row.Summary}} {
-			if set := r.in(p.text); set != 0 {
-				have |= set
-				found.together = found.together || set == r.all()
-				found.Count++
-				found.Hits = append(found.Hits, Hit{Place: p.place, Excerpt: r.excerpt(p.text)})
-			}
-		}
-		found.named = have == r.all()
+// named searches the title and the summary of a conversation. It also returns the set of
+// terms in them.
+func (q *Query) named(row *listing.Row) (found *Result, have uint64) {
+	found = &Result{Row: *row}
+	if q.In != "" {
+		return found, 0
 	}
+	for _, p := range []passage{{InTitle, row.Title}, {InSummary, row.Summary}} {
+		if set := q.in(p.text); set != 0 {
+			have |= set
+			found.together = found.together || set == q.all()
+			found.Count++
+			found.Hits = append(found.Hits, Hit{Place: p.place, Excerpt: q.excerpt(p.text)})
+		}
+	}
+	found.named = have == q.all()
+	return found, have
+}
+
+// search adds the records of a conversation to what was found in its title and summary.
+// The result is nil if it does not match.
+func (r *reading) search(found *Result, have uint64, hits int) (*Result, error) {
 	records, err := r.records(have)
 	if err != nil {
 		return nil, err

@@ -159,7 +159,7 @@ func sourceOf(t testing.TB, st *store.Store) Source {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := Source{Open: st.Open}
+	s := Source{Store: st, Open: st.Open}
 	for i := range l.Len() {
 		s.Rows = append(s.Rows, l.Row(i))
 	}
@@ -183,7 +183,8 @@ func (w *world) decoded(q *Query, s Source) (list []*Result) {
 		if err != nil {
 			w.t.Fatal(err)
 		}
-		r, err := (&reading{Query: q, c: &c.Reader, whole: true}).search(row, 0)
+		found, have := q.named(row)
+		r, err := (&reading{Query: q, c: &c.Reader, whole: true}).search(found, have, 0)
 		_ = c.Close()
 		if err != nil {
 			w.t.Fatal(err)
