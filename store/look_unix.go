@@ -4,6 +4,7 @@ package store
 
 import (
 	"io/fs"
+	"os"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -15,14 +16,27 @@ func lookAt(name string) (l look, ok bool) {
 	if err := unix.Lstat(name, &st); err != nil {
 		return l, false
 	}
-	l = look{inode: uint64(st.Ino), size: st.Size, written: st.Mtim.Nano(), changed: st.Ctim.Nano()}
+	return lookOf(&st), true
+}
+
+// lookAtOpen looks at an open file.
+func lookAtOpen(f *os.File) (l look, ok bool) {
+	var st unix.Stat_t
+	if err := unix.Fstat(int(f.Fd()), &st); err != nil {
+		return l, false
+	}
+	return lookOf(&st), true
+}
+
+func lookOf(st *unix.Stat_t) look {
+	l := look{inode: uint64(st.Ino), size: st.Size, written: st.Mtim.Nano(), changed: st.Ctim.Nano()}
 	switch uint32(st.Mode) & unix.S_IFMT {
 	case unix.S_IFDIR:
 		l.kind = folderKind
 	case unix.S_IFREG:
 		l.kind = regularKind
 	}
-	return l, true
+	return l
 }
 
 // inode returns the file system's number for a file.

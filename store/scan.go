@@ -107,7 +107,9 @@ func (r *blockReader) begin(offset int64) error {
 	if offset == 0 || offset >= r.size {
 		return nil
 	}
-	r.offset-- // a newline here means that a line begins at offset
+	if err := r.read(r.buf[:1], offset-1); err != nil || r.buf[0] == '\n' {
+		return err
+	}
 	return r.skipLine()
 }
 
@@ -133,7 +135,7 @@ func (r *blockReader) next() (Block, error) {
 	r.have = copy(r.buf, r.buf[r.start:r.have])
 	r.start = 0
 	for scanned := 0; ; {
-		n := int(min(int64(len(r.buf)), r.size-r.offset))
+		n := int(min(int64(len(r.buf)), r.size-r.offset, max(r.to-r.offset, int64(r.have)+blockSize/4)))
 		if err := r.read(r.buf[r.have:n], r.offset+int64(r.have)); err != nil {
 			return Block{}, err
 		}

@@ -96,8 +96,9 @@ var rules = map[string]rule{
 		why:  "what a list shows, filters, sorts and ranks: no settings, no printing",
 	},
 	"cortext/cmd/internal/search/needle": {modules: []string{"golang.org/x/sys/cpu"}, why: "bytes and letters; knows no record"},
+	"cortext/cmd/internal/search/grams":  {why: "an index of bytes: knows no record"},
 	"cortext/cmd/internal/search": {
-		ours: []string{"cortext/cmd/internal/listing", "cortext/cmd/internal/search/needle", "cortext/schema", "cortext/schema/jsonl", "cortext/schema/rawjson", "cortext/store"},
+		ours: []string{"cortext/cmd/internal/listing", "cortext/cmd/internal/search/grams", "cortext/cmd/internal/search/needle", "cortext/schema", "cortext/schema/jsonl", "cortext/schema/rawjson", "cortext/store"},
 		why:  "finds text in conversations that it is given: no workspace, no printing",
 	},
 	"cortext/cmd/internal/settings": {

@@ -17,6 +17,7 @@ var commands = []struct {
 	{"list", listCommand},
 	{"show", showCommand},
 	{"search", searchCommand},
+	{"index", indexCommand},
 	{"resume", resumeCommand},
 	{"chat", chatCommand},
 	{"fork", forkCommand},

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -94,10 +95,8 @@ func runSearch(a *app, cmd *cobra.Command, w *opened, words []string, o *searchO
 		return err
 	}
 	defer list.Close()
-	source := search.Source{Open: w.Open}
-	for _, i := range list.Select(filter) {
-		source.Rows = append(source.Rows, list.Row(i))
-	}
+	source := sourceOf(w, list, filter)
+	defer source.Index.Close()
 	hits := hitsShown
 	if o.allHits {
 		hits = 0
@@ -118,10 +117,58 @@ func runSearch(a *app, cmd *cobra.Command, w *opened, words []string, o *searchO
 	if hidden > 0 && !o.json {
 		fmt.Fprintf(a.screen.errw, "%s not shown: leave out --limit to see them\n", count(hidden, "more conversation"))
 	}
+	a.updateIndex(cmd.Context(), w, source)
 	if err = errors.Join(err, failed, unlisted(w.Workspace)); err == nil && len(results) == 0 {
 		return &nothingFoundError{words, len(source.Rows)}
 	}
 	return err
+}
+
+// sourceOf returns the conversations that a filter selects, with the index of their
+// workspace. The caller must close the index.
+func sourceOf(w *opened, list *listing.Listing, f listing.Filter) search.Source {
+	source := search.Source{Store: w.Store, Open: w.Open, Index: search.OpenIndex(w.Store.Cache)}
+	for _, i := range list.Select(f) {
+		source.Rows = append(source.Rows, list.Row(i))
+	}
+	return source
+}
+
+// muchNew is how many bytes are indexed in a process of its own, so that the prompt comes
+// back at once.
+const muchNew = 32 << 20
+
+// updateIndex adds to the index what a search found to be new. It is only a cache, so a
+// failure is not reported.
+func (a *app) updateIndex(ctx context.Context, w *opened, from search.Source) {
+	switch bytes, ok := from.Index.New(); {
+	case !ok:
+	case bytes > muchNew:
+		_ = a.hooks().Later(w.Workspace, "index")
+	default:
+		_ = from.Index.Update(ctx, from.Open)
+	}
+}
+
+func indexCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:     "index",
+		Short:   "Bring the index of cortext search up to date (called by cortext)",
+		Long:    "Adds what is new to the index that makes cortext search faster. cortext runs it by itself after a search.",
+		Example: "  cortext index",
+		Hidden:  true,
+		Args:    args(cobra.NoArgs),
+		RunE: a.quietlyWithin(func(cmd *cobra.Command, w *opened, _ []string) error {
+			list, err := listing.Open(w.Store)
+			if err != nil {
+				return err
+			}
+			defer list.Close()
+			source := sourceOf(w, list, listing.Filter{All: true, Archived: true})
+			defer source.Index.Close()
+			return source.Index.Refresh(cmd.Context(), source)
+		}),
+	}
 }
 
 // nothingFoundError reports that no conversation matches a search.

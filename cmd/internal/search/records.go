@@ -27,8 +27,10 @@ type record struct {
 
 // A kind is one of the two logs of a conversation, with what its lines are.
 type kind struct {
-	log   *store.Log
-	parse func(line []byte) (record, []passage, error)
+	log    *store.Log
+	parse  func(line []byte) (record, []passage, error)
+	chain  []entry // what the index covers of the log
+	isCall bool
 }
 
 func parseMessage(line []byte) (record, []passage, error) {
@@ -44,25 +46,35 @@ func parseTool(line []byte) (record, []passage, error) {
 // A reading searches the records of one conversation.
 type reading struct {
 	*Query
-	logs  *store.Logs // nil if not all records are in the conversation's own logs
+	c     *store.Reader
+	entry store.Entry
+	index *lookup     // nil if there is none
+	logs  *store.Logs // nil if they are not open
 	kinds []*kind
+	whole bool // decode every record
 }
 
-// newReading opens the logs of a conversation.
-func newReading(q *Query, c *store.Reader) *reading {
-	r := &reading{Query: q}
-	logs, ok := c.OpenLogs()
-	if !ok {
-		return r
+// open opens the logs that are searched. ok is false if not all records are in them.
+func (r *reading) open() (ok bool) {
+	if r.whole {
+		return false
 	}
-	r.logs = logs
-	if q.In != Tools {
-		r.kinds = append(r.kinds, &kind{logs.Messages, parseMessage})
+	if r.logs, ok = r.c.OpenLogs(); !ok {
+		return false
 	}
-	if q.In == Tools || q.In == "" {
-		r.kinds = append(r.kinds, &kind{logs.Tools, parseTool})
+	if r.In != Tools {
+		r.kinds = append(r.kinds, &kind{log: r.logs.Messages, parse: parseMessage})
 	}
-	return r
+	if r.In == Tools || r.In == "" {
+		r.kinds = append(r.kinds, &kind{log: r.logs.Tools, parse: parseTool, isCall: true})
+	}
+	if r.index != nil {
+		for _, k := range r.kinds {
+			k.chain = r.index.covering(k.log.Name(), k.log.State(), k.log)
+			r.index.note(r.entry, k.isCall, k.log, k.chain)
+		}
+	}
+	return true
 }
 
 func (r *reading) close() {
@@ -86,11 +98,12 @@ func (q *Query) match(r *record, passages []passage) (ok bool) {
 
 // records returns the records that count and in which terms occur, in the order of their
 // lines. It may return none if some term neither occurs in them nor is in the set have.
-func (r *reading) records(c *store.Reader, have uint64) ([]record, error) {
-	if r.logs == nil {
-		return r.whole(c)
+func (r *reading) records(have uint64) ([]record, error) {
+	rare := r.rarest(have)
+	if !r.open() {
+		return r.decoded()
 	}
-	if rare := r.rarest(have); rare >= 0 && len(r.terms) > 1 {
+	if rare >= 0 && len(r.terms) > 1 {
 		if some, err := r.occurs(rare); err != nil || !some {
 			return nil, err
 		}
@@ -151,9 +164,10 @@ func (r *reading) counting(all []record) ([]record, error) {
 	return list, nil
 }
 
-// whole returns the records of a conversation that is in several folders.
-func (r *reading) whole(c *store.Reader) ([]record, error) {
-	msgs, tools, err := c.Whole()
+// decoded returns the records that count and in which terms occur, by decoding every
+// record: of a conversation that is in several folders.
+func (r *reading) decoded() ([]record, error) {
+	msgs, tools, err := r.c.Whole()
 	if err != nil {
 		return nil, err
 	}

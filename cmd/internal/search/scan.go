@@ -2,11 +2,11 @@ package search
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"cortext/cmd/internal/search/needle"
 	"cortext/schema/jsonl"
@@ -18,19 +18,14 @@ const chunk = 8 << 20
 // scan returns the records of a log in which terms occur, in order, whether they count or
 // not.
 func (r *reading) scan(k *kind) ([]record, error) {
-	needles := make([]*needle.Needle, len(r.terms))
-	for i, t := range r.terms {
-		needles[i] = t.needle
-	}
-	return r.scanFor(k, needles, func(*record) bool { return true })
+	return r.scanFor(k, r.all(), func(*record) bool { return true })
 }
 
 // occurs reports whether a term occurs in the logs, in records that count or not.
 func (r *reading) occurs(term int) (bool, error) {
-	needles := []*needle.Needle{r.terms[term].needle}
 	for _, k := range r.kinds {
 		some := false
-		_, err := r.scanFor(k, needles, func(f *record) bool {
+		_, err := r.scanFor(k, 1<<term, func(f *record) bool {
 			some = some || f.terms>>term&1 != 0
 			return !some
 		})
@@ -41,48 +36,73 @@ func (r *reading) occurs(term int) (bool, error) {
 	return false, nil
 }
 
-// scanFor returns the records in which terms occur, in the lines where one of the needles
-// may be. It ends when goOn returns false.
-func (r *reading) scanFor(k *kind, needles []*needle.Needle, goOn func(*record) bool) ([]record, error) {
+// scanFor returns the records in which terms occur, in the lines where one of a set of
+// terms may be. It ends when goOn returns false.
+func (r *reading) scanFor(k *kind, terms uint64, goOn func(*record) bool) ([]record, error) {
 	if err := k.log.Err(); err != nil {
 		return nil, err
 	}
-	n := int((k.log.Size() + chunk - 1) / chunk)
-	lists := make([][]record, n)
-	errs := make([]error, n)
-	ctx, stop := context.WithCancel(context.Background())
-	defer stop()
+	var needles []*needle.Needle
+	for i, t := range r.terms {
+		if terms>>i&1 != 0 {
+			needles = append(needles, t.needle)
+		}
+	}
+	var spans []span
+	all := []span{{0, k.log.Size()}}
+	if r.index != nil {
+		all = r.index.within(k.chain, k.log.Size(), terms)
+	}
+	for _, s := range all {
+		for ; s.to-s.from > chunk; s.from += chunk {
+			spans = append(spans, span{s.from, s.from + chunk})
+		}
+		spans = append(spans, s)
+	}
+	lists := make([][]record, len(spans))
+	errs := make([]error, len(spans))
+	var stopped atomic.Bool
 	var mu sync.Mutex
-	one := func(i int) {
+	inParallel(spans, func(i int) {
 		s := scanner{reading: r, kind: k, needles: needles}
 		s.found = func(f record) bool {
 			lists[i] = append(lists[i], f)
 			mu.Lock()
 			defer mu.Unlock()
 			if !goOn(&f) {
-				stop()
+				stopped.Store(true)
 			}
-			return ctx.Err() == nil
+			return !stopped.Load()
 		}
-		errs[i] = s.scan(int64(i)*chunk, int64(i+1)*chunk)
-	}
-	if n == 1 {
-		one(0)
-	} else {
-		var group sync.WaitGroup
-		slots := make(chan struct{}, runtime.GOMAXPROCS(0))
-		for i := range n {
-			slots <- struct{}{}
-			group.Go(func() {
-				if ctx.Err() == nil {
-					one(i)
-				}
-				<-slots
-			})
+		if !stopped.Load() {
+			errs[i] = s.scan(spans[i].from, spans[i].to)
 		}
-		group.Wait()
-	}
+	})
 	return slices.Concat(lists...), errors.Join(errs...)
+}
+
+// inParallel calls f for each span, at the same time if there is much to search.
+func inParallel(spans []span, f func(i int)) {
+	size := int64(0)
+	for _, s := range spans {
+		size += s.to - s.from
+	}
+	if size <= chunk {
+		for i := range spans {
+			f(i)
+		}
+		return
+	}
+	var next atomic.Int64
+	var group sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		group.Go(func() {
+			for i := next.Add(1) - 1; i < int64(len(spans)); i = next.Add(1) - 1 {
+				f(int(i))
+			}
+		})
+	}
+	group.Wait()
 }
 
 // A scanner searches a part of a log.

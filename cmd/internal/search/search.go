@@ -28,8 +28,10 @@ import (
 
 // A Source is the conversations of a workspace that are searched.
 type Source struct {
-	Open func(store.Entry) (*store.Conversation, error)
-	Rows []listing.Row
+	Store *store.Store
+	Open  func(store.Entry) (*store.Conversation, error) // with the records that only git has
+	Rows  []listing.Row
+	Index *Index // may be nil
 }
 
 // A Result is a conversation that matches.
@@ -76,7 +78,11 @@ func bit(b bool) int {
 func (q *Query) Run(ctx context.Context, sources []Source, hits int, found func(*Result)) error {
 	type job struct{ source, row int }
 	var jobs []job
+	indexes := make([]*lookup, len(sources))
 	for s := range sources {
+		if x := sources[s].Index; x != nil {
+			indexes[s] = x.lookUp(q)
+		}
 		for r := range sources[s].Rows {
 			jobs = append(jobs, job{s, r})
 		}
@@ -89,7 +95,8 @@ func (q *Query) Run(ctx context.Context, sources []Source, hits int, found func(
 		group.Go(func() {
 			for i := next.Add(1) - 1; i < int64(len(jobs)) && ctx.Err() == nil; i = next.Add(1) - 1 {
 				j := jobs[i]
-				r, err := q.conversation(sources[j.source], &sources[j.source].Rows[j.row], hits)
+				from := &sources[j.source]
+				r, err := q.conversation(from, indexes[j.source], &from.Rows[j.row], hits)
 				mu.Lock()
 				if err != nil && !errors.Is(err, store.ErrNotFound) { // it may be removed meanwhile
 					errs = append(errs, err)
@@ -120,51 +127,65 @@ func (q *Query) in(text string) (set uint64) {
 }
 
 // conversation searches one conversation. The result is nil if it does not match.
-func (q *Query) conversation(from Source, row *listing.Row, hits int) (*Result, error) {
-	e := store.Entry{Path: row.Path, Waiting: row.Waiting, Twins: row.Twins}
-	if e.Waiting {
-		e.Session = &schema.Session{ID: row.ID}
+func (q *Query) conversation(from *Source, index *lookup, row *listing.Row, hits int) (*Result, error) {
+	found, have := q.named(row)
+	rare := q.rarest(have)
+	if rare >= 0 && index != nil && index.ruleOut(from.Store, row, rare) {
+		return nil, nil
 	}
+	e := entryOf(row)
 	c, err := from.Open(e)
 	if err != nil {
 		return nil, err
 	}
 	defer c.Close()
-	reading := newReading(q, &c.Reader)
+	reading := &reading{Query: q, c: &c.Reader, entry: e, index: index}
 	defer reading.close()
-	return q.among(row, reading, &c.Reader, hits)
+	return reading.search(found, have, hits)
 }
 
-// among searches the title, the summary and the records of a conversation.
-func (q *Query) among(row *listing.Row, reading *reading, c *store.Reader, hits int) (*Result, error) {
-	r := &Result{Row: *row}
-	have := uint64(0)
-	if q.In == "" {
-		for _, p := range []passage{{InTitle, row.Title}, {InSummary, row.Summary}} {
-			if set := q.in(p.text); set != 0 {
-				have |= set
-				r.together = r.together || set == q.all()
-				r.Count++
-				r.Hits = append(r.Hits, Hit{Place: p.place, Excerpt: q.excerpt(p.text)})
-			}
-		}
-		r.named = have == q.all()
+// named searches the title and the summary of a conversation. It also returns the set of
+// terms in them.
+func (q *Query) named(row *listing.Row) (found *Result, have uint64) {
+	found = &Result{Row: *row}
+	if q.In != "" {
+		return found, 0
 	}
-	records, err := reading.records(c, have)
+	for _, p := range []passage{{InTitle, row.Title}, {InSummary, row.Summary}} {
+		if set := q.in(p.text); set != 0 {
+			have |= set
+			found.together = found.together || set == q.all()
+			found.Count++
+			found.Hits = append(found.Hits, Hit{Place: p.place, Excerpt: q.excerpt(p.text)})
+		}
+	}
+	found.named = have == q.all()
+	return found, have
+}
+
+// search adds the records of a conversation to what was found in its title and summary.
+// The result is nil if it does not match.
+func (r *reading) search(found *Result, have uint64, hits int) (*Result, error) {
+	records, err := r.records(have)
 	if err != nil {
 		return nil, err
 	}
 	for i := range records {
 		have |= records[i].terms
-		r.together = r.together || records[i].terms == q.all()
-		r.Count += records[i].texts
+		found.together = found.together || records[i].terms == r.all()
+		found.Count += records[i].texts
 	}
-	if have != q.all() {
+	if have != r.all() {
 		return nil, nil
 	}
-	more, err := reading.hits(records, hits)
-	r.Hits = append(r.Hits, more...)
-	return r, err
+	more, err := r.hits(records, hits)
+	found.Hits = append(found.Hits, more...)
+	return found, err
+}
+
+// entryOf returns what opens a conversation.
+func entryOf(row *listing.Row) store.Entry {
+	return store.Entry{Path: row.Path, Waiting: row.Waiting, Twins: row.Twins, Session: &schema.Session{ID: row.ID}}
 }
 
 // count returns the number of terms in a set.

@@ -2,6 +2,7 @@ package search
 
 import (
 	"fmt"
+	"math/bits"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -130,33 +131,14 @@ func (w *world) end(sb *strings.Builder) {
 	case 1:
 		sb.WriteString("\n{\"id\":\"torn\",\"content\":\"task torn\n")
 	case 2:
-		sb.WriteString("\n\n<<<<<<< task\n")
-	case 3: // two records on one line
-	default:
-		sb.WriteString("\n")
-	}
-}
+		sb.WriteString("\n\nfunc (w *world) source() Source { return sourceOf(w.t, w.store) }
 
-func (w *world) tools(from, n, messages int) string {
-	var sb strings.Builder
-	for i := from; i < from+n; i++ {
-		id := i
-		if w.rng.IntN(3) == 0 {
-			id = w.rng.IntN(i + 1)
-		}
-		fmt.Fprintf(&sb, `{"id":"t%d","message_id":"m%d","name":"Bash","input":{"command":%s,"list":[%s, 12]},"output":%s,"rev":%d}`, id, w.rng.IntN(messages+1),
-			w.quote(w.text(4)), w.quote(w.text(2)), w.quote(w.text(8)), w.rng.IntN(2))
-		w.end(&sb)
-	}
-	return sb.String()
-}
-
-func (w *world) source() Source {
-	l, err := listing.Open(w.store, listing.Options{})
+func sourceOf(t testing.TB, st *store.Store) Source {
+	l, err := listing.Open(st, listing.Options{})
 	if err != nil {
-		w.t.Fatal(err)
+		t.Fatal(err)
 	}
-	s := Source{Open: w.store.Open}
+	s := Source{Store: st, Open: st.Open}
 	for i := range l.Len() {
 		s.Rows = append(s.Rows, l.Row(i))
 	}
@@ -180,7 +162,8 @@ func (w *world) decoded(q *Query, s Source) (list []*Result) {
 		if err != nil {
 			w.t.Fatal(err)
 		}
-		r, err := q.among(row, &reading{Query: q}, &c.Reader, 0)
+		found, have := q.named(row)
+		r, err := (&reading{Query: q, c: &c.Reader, whole: true}).search(found, have, 0)
 		_ = c.Close()
 		if err != nil {
 			w.t.Fatal(err)
@@ -241,7 +224,7 @@ func compare(t *testing.T, what string, got, want []*Result) {
 // TestSameAsDecoding compares the search of raw bytes with one that decodes every record.
 func TestSameAsDecoding(t *testing.T) {
 	found := 0
-	for seed := range uint64(30) {
+	for seed := range uint64(worlds()) {
 		w := newWorld(t, seed, 8)
 		s := w.source()
 		for range 60 {
@@ -251,9 +234,104 @@ func TestSameAsDecoding(t *testing.T) {
 			found += len(want)
 		}
 	}
-	if found < 1000 {
+	if found < 100 {
 		t.Errorf("only %d conversations were found", found)
 	}
 }
 
-var _ = time.Now
+// TestSameWithIndex compares searches with an index, which is updated and damaged while
+// the logs change in every way, with decoding.
+func TestSameWithIndex(t *testing.T) {
+	blocks, ruledOut := 0, 0
+	defer func() {
+		if t.Logf("%d blocks, %d ruled out", blocks, ruledOut); blocks == 0 || ruledOut < 1000 {
+			t.Error("the index was hardly used")
+		}
+	}()
+	for seed := range uint64(worlds()) {
+		w := newWorld(t, 100+seed, 8)
+		for step := range 12 {
+			time.Sleep(12 * time.Millisecond) // until the state of the logs is known
+			s := w.source()
+			s.Index = OpenIndex(w.store.Cache)
+			s.Index.least, s.Index.block = 1, 500
+			for _, seg := range s.Index.segments {
+				blocks += seg.Blocks
+			}
+			for range 8 {
+				q, what := w.query()
+				compare(t, fmt.Sprintf("seed %d, step %d, %s", seed, step, what), w.run(q, s), w.decoded(q, s))
+				for _, sets := range s.Index.lookUp(q).sets {
+					for _, set := range sets {
+						for i := range set {
+							ruledOut += 8 - bits.OnesCount8(set[i])
+						}
+					}
+				}
+			}
+			if err := s.Index.Update(t.Context(), w.store.Open); err != nil {
+				t.Fatal(err)
+			}
+			_ = s.Index.Close()
+			w.change()
+		}
+	}
+}
+
+// change changes some logs, and sometimes damages the index.
+func (w *world) change() {
+	for range 1 + w.rng.IntN(3) {
+		name := w.names[w.rng.IntN(len(w.names))]
+		messages, tools := w.path(name, "messages.jsonl"), w.path(name, "tools.jsonl")
+		switch w.rng.IntN(6) {
+		case 0: // git replaces a log
+			_ = os.Remove(messages)
+			w.write(messages, w.messages(0, w.rng.IntN(60)))
+		case 1:
+			_ = os.Remove(tools)
+		case 2: // an editor does, or a torn write
+			old, _ := os.ReadFile(messages)
+			w.write(messages, string(old[:w.rng.IntN(len(old)+1)]))
+		default:
+			old, _ := os.ReadFile(messages)
+			f, err := os.OpenFile(messages, os.O_APPEND|os.O_WRONLY|os.O_CREATE, 0o600)
+			if err != nil {
+				w.t.Fatal(err)
+			}
+			_, _ = f.WriteString(w.messages(strings.Count(string(old), "\n"), w.rng.IntN(10)))
+			_ = f.Close()
+		}
+	}
+	files, _ := filepath.Glob(filepath.Join(w.dir, ".workspace/local/cache/search/*"))
+	if len(files) == 0 || w.rng.IntN(3) > 0 {
+		return
+	}
+	name := files[w.rng.IntN(len(files))]
+	old, err := os.ReadFile(name)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	switch w.rng.IntN(5) {
+	case 0:
+		_ = os.Remove(name)
+	case 1:
+		w.write(name, string(old[:w.rng.IntN(len(old))]))
+	case 2:
+		w.write(name, "")
+	case 3:
+		w.write(name, "not an index")
+	default:
+		for range 1 + w.rng.IntN(2000) {
+			old[w.rng.IntN(len(old))] ^= byte(1 + w.rng.IntN(255))
+		}
+		w.write(name, string(old))
+	}
+}
+
+// worlds is how many random workspaces a test tries.
+func worlds() int {
+	if testing.Short() {
+		return 4
+	}
+	return 20
+}

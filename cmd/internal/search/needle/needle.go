@@ -19,6 +19,7 @@ type Needle struct {
 	at    int    // where the first of the pairs is in it
 	fold  bool   // ignore case
 	runes []rune // the characters of the part, folded
+	whole string // what Part returns
 	any   bool   // nothing is known about the text
 	pairs pairs
 }
@@ -33,9 +34,10 @@ func New(text string, fold bool) *Needle {
 	if fold {
 		text = foldText(text)
 	}
+	n.whole = n.longest(text, "")
 	part := n.longest(text, "sk") // other letters than ASCII ones are equal to these two
 	if len(part) < enough {
-		part = n.longest(text, "")
+		part = n.whole
 	}
 	switch {
 	case text == "":
@@ -137,6 +139,29 @@ func (n *Needle) oneRune(text string) (ok bool) {
 	}
 	n.pairs.more = copy(n.pairs.other[1:], spellings) > 0
 	return true
+}
+
+// Part returns a part of the text that is in every line that has the text, without regard
+// to the case of ASCII letters, unless [Wild] reports true for the line. It is "" if
+// nothing is known.
+func (n *Needle) Part() string { return n.whole }
+
+// Wild reports whether lines may have characters in another spelling than the usual one:
+// as \u escapes, or letters that are equal to ASCII letters without regard to case.
+func Wild(lines []byte) bool {
+	p := newPairs()
+	p.other[1], p.other[2], p.more = [2]byte{0xC5, 0xBF}, [2]byte{0x84, 0xAA}, true
+	for at := 0; ; at++ {
+		i := p.index(lines[at:])
+		if i < 0 {
+			return false
+		}
+		at += i
+		// A control character is never part of a text that is looked for.
+		if lines[at] != '\\' || !bytes.HasPrefix(lines[at+2:], []byte("00")) || len(lines) == at+4 || lines[at+4] != '0' && lines[at+4] != '1' {
+			return true
+		}
+	}
 }
 
 // Weight is greater for needles that are likely to be rarer. It is 0 for one that is

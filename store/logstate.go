@@ -1,0 +1,90 @@
+package store
+
+import (
+	"errors"
+	"hash/crc64"
+	"io"
+	"os"
+
+	"cortext/store/internal/lines"
+)
+
+// A LogState identifies the content of a log on this machine: as long as a known state is
+// the same, the content is, too.
+type LogState struct {
+	Known            bool
+	Inode            uint64
+	Size             int64
+	Written, Changed int64 // nanoseconds
+}
+
+// state returns the state that a look shows. It is not known if a further change might not
+// change the look.
+func (l look) state() LogState {
+	if l.kind != regularKind || !l.settled() {
+		return LogState{}
+	}
+	return LogState{true, l.inode, l.size, l.written, l.changed}
+}
+
+// LogStates returns the names and the states of the logs of a conversation in the work
+// tree, without opening it: of messages.jsonl, then of tools.jsonl. ok is false if one is
+// missing, or if records wait that may belong to any conversation.
+func (s *Store) LogStates(path string) (names [2]string, states [2]LogState, ok bool) {
+	for i, name := range []string{messagesFile, toolsFile} {
+		names[i] = path + "/" + sessionDir + "/" + name
+		l, found := s.lookAt(names[i])
+		if !found || l.kind != regularKind {
+			return names, states, false
+		}
+		states[i] = l.state()
+	}
+	return names, states, !s.isFolder(waitingDir)
+}
+
+// State returns the state of the log that is open.
+func (l *Log) State() LogState {
+	if l.file == nil {
+		return LogState{}
+	}
+	found, ok := lookAtOpen(l.file)
+	if !ok || found.size != l.size { // it grew meanwhile
+		return LogState{}
+	}
+	return found.state()
+}
+
+var sumTable = crc64.MakeTable(crc64.ECMA)
+
+// Sum returns a checksum of samples of the first bytes of the log, and of all of the last
+// of these. It recognizes content to which something was appended; git cannot be expected
+// to put another content there that only differs elsewhere.
+func (l *Log) Sum(first int64) (sum uint64, err error) {
+	const samples, length, tail = 32, 64, 4 << 10
+	buf := make([]byte, tail)
+	for i := range int64(samples) {
+		n := min(length, first)
+		if _, err := l.ReadAt(buf[:n], (first-n)/samples*i); err != nil && !errors.Is(err, io.EOF) {
+			return 0, explain(err)
+		}
+		sum = crc64.Update(sum, sumTable, buf[:n])
+	}
+	n := min(tail, first)
+	if _, err := l.ReadAt(buf[:n], first-n); err != nil {
+		return 0, explain(err)
+	}
+	return crc64.Update(sum, sumTable, buf[:n]), nil
+}
+
+// OpenCache opens a file of the cache for reading. ok is false if there is no readable
+// regular file. The caller must close it.
+func (c Cache) OpenCache(name string) (f *os.File, size int64, ok bool) {
+	if checkPath(name) != nil {
+		return nil, 0, false
+	}
+	f, info, _, err := lines.Open(c.in.root, cacheDir+"/"+name, os.O_RDONLY, 0)
+	if err != nil {
+		return nil, 0, false
+	}
+	return f, info.Size(), true
+}
