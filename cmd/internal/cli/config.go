@@ -55,6 +55,8 @@ func configGetCommand(a *app) *cobra.Command {
 		Long:    "Prints the value of a setting that applies, and nothing else.",
 		Example: "  cortext config get summarizer",
 		Args:    args(cobra.ExactArgs(1)),
+
+		ValidArgsFunction: completeSetting,
 		RunE: func(cmd *cobra.Command, list []string) error {
 			return a.withSettings(cmd, func(l located) error {
 				v, err := l.settings.Find(list[0])
@@ -73,6 +75,17 @@ func configGetCommand(a *app) *cobra.Command {
 	return cmd
 }
 
+// completeSetting completes the name of a setting and, for config set, its value.
+func completeSetting(cmd *cobra.Command, list []string, _ string) (words []string, _ cobra.ShellCompDirective) {
+	switch {
+	case len(list) == 0:
+		words = settings.Names()
+	case len(list) == 1 && cmd.Name() == "set":
+		words = settings.Words(list[0])
+	}
+	return words, cobra.ShellCompDirectiveNoFileComp
+}
+
 // userFlag defines the flag that selects the user's own file.
 func userFlag(cmd *cobra.Command, user *bool) {
 	cmd.Flags().BoolVar(user, "user", false, "change your own file, for all workspaces, instead of .workspace/config.yaml")
@@ -87,6 +100,8 @@ func configSetCommand(a *app) *cobra.Command {
 comments in the file and the order of its lines stay.`,
 		Example: "  cortext config set idle_minutes 10\n  cortext config set --user summarizer agent",
 		Args:    args(cobra.ExactArgs(2)),
+
+		ValidArgsFunction: completeSetting,
 		RunE: func(cmd *cobra.Command, list []string) error {
 			return a.withSettings(cmd, func(l located) error {
 				f, err := l.file(user)
@@ -115,6 +130,8 @@ func configUnsetCommand(a *app) *cobra.Command {
 What it had overridden applies again.`,
 		Example: "  cortext config unset --user summarizer",
 		Args:    args(cobra.ExactArgs(1)),
+
+		ValidArgsFunction: completeSetting,
 		RunE: func(cmd *cobra.Command, list []string) error {
 			return a.withSettings(cmd, func(l located) error {
 				f, err := l.file(user)
