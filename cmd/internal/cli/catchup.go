@@ -57,7 +57,10 @@ func (a *app) pauseIdle(ctx context.Context, w *opened) error {
 // archived, also by a process that no user saw.
 func (a *app) archiveOld(ctx context.Context, w *opened) error {
 	auto := organise.AutoIn(w.Workspace)
-	err := auto.Run(ctx)
+	more, err := auto.Run(ctx, organise.AutoFew)
+	if more {
+		err = errors.Join(err, a.hooks().Later(w.Workspace, "tidy"))
+	}
 	if n := auto.TakeUntold(); n > 0 {
 		fmt.Fprintf(a.screen.errw, "archived %s, as auto_archive_days and max_conversations say; cortext unarchive --automatic undoes it\n", count(n, "old conversation"))
 	}

@@ -22,7 +22,8 @@ func compactCommand(a *app) *cobra.Command {
 messages have a summary. It changes nothing, unless you give --apply: then it makes the
 missing summaries. The "summarizer" setting chooses how: extractive (without a model),
 agent (the agent that the conversation was held in) or openai (an endpoint set in the
-environment). The messages themselves never change.`,
+environment). In .workspace/config.yaml, agent and openai apply to you only after cortext
+trust. The messages themselves never change.`,
 		Example: "  cortext compact \"api design\" --apply",
 		Args:    args(cobra.MinimumNArgs(1)),
 		RunE: a.within(func(cmd *cobra.Command, w *opened, list []string) error {

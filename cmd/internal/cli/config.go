@@ -55,6 +55,8 @@ func configGetCommand(a *app) *cobra.Command {
 		Long:    "Prints the value of a setting that applies, and nothing else.",
 		Example: "  cortext config get summarizer",
 		Args:    args(cobra.ExactArgs(1)),
+
+		ValidArgsFunction: completeSetting,
 		RunE: func(cmd *cobra.Command, list []string) error {
 			return a.withSettings(cmd, func(l located) error {
 				v, err := l.settings.Find(list[0])
@@ -62,7 +64,7 @@ func configGetCommand(a *app) *cobra.Command {
 					return err
 				}
 				if asJSON {
-					return a.screen.json(settingOf(v))
+					return a.screen.json(l.setting(v))
 				}
 				fmt.Fprintln(a.screen.out, v.Text)
 				return nil
@@ -71,6 +73,17 @@ func configGetCommand(a *app) *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
+}
+
+// completeSetting completes the name of a setting and, for config set, its value.
+func completeSetting(cmd *cobra.Command, list []string, _ string) (words []string, _ cobra.ShellCompDirective) {
+	switch {
+	case len(list) == 0:
+		words = settings.Names()
+	case len(list) == 1 && cmd.Name() == "set":
+		words = settings.Words(list[0])
+	}
+	return words, cobra.ShellCompDirectiveNoFileComp
 }
 
 // userFlag defines the flag that selects the user's own file.
@@ -87,6 +100,8 @@ func configSetCommand(a *app) *cobra.Command {
 comments in the file and the order of its lines stay.`,
 		Example: "  cortext config set idle_minutes 10\n  cortext config set --user summarizer agent",
 		Args:    args(cobra.ExactArgs(2)),
+
+		ValidArgsFunction: completeSetting,
 		RunE: func(cmd *cobra.Command, list []string) error {
 			return a.withSettings(cmd, func(l located) error {
 				f, err := l.file(user)
@@ -115,6 +130,8 @@ func configUnsetCommand(a *app) *cobra.Command {
 What it had overridden applies again.`,
 		Example: "  cortext config unset --user summarizer",
 		Args:    args(cobra.ExactArgs(1)),
+
+		ValidArgsFunction: completeSetting,
 		RunE: func(cmd *cobra.Command, list []string) error {
 			return a.withSettings(cmd, func(l located) error {
 				f, err := l.file(user)
@@ -234,10 +251,25 @@ type setting struct {
 	Variable string `json:"variable,omitempty"`
 	Default  string `json:"default"`
 	Allowed  string `json:"allowed"`
+	Withheld string `json:"withheld,omitempty"` // the workspace's value, which needs trust
 }
 
-func settingOf(v settings.Value) setting {
-	return setting{v.Name, v.Typed, string(v.Origin.Layer), v.Origin.File, v.Origin.Line, v.Origin.Variable, v.Default, v.Allowed}
+func (l located) setting(v settings.Value) setting {
+	s := setting{v.Name, v.Typed, string(v.Origin.Layer), v.Origin.File, v.Origin.Line, v.Origin.Variable, v.Default, v.Allowed, ""}
+	if g := l.withheld(v); g != nil {
+		s.Withheld = g.Value
+	}
+	return s
+}
+
+// withheld returns the workspace's value of a setting that would apply with trust, or nil.
+func (l located) withheld(v settings.Value) *settings.Guarded {
+	for i, g := range l.settings.Guarded {
+		if g.Name == v.Name && !g.Trusted && v.Origin.Layer == settings.FromDefault {
+			return &l.settings.Guarded[i]
+		}
+	}
+	return nil
 }
 
 // showSettings prints all settings.
@@ -245,13 +277,17 @@ func showSettings(on screen, l located, asJSON bool) error {
 	if asJSON {
 		list := []setting{}
 		for _, v := range l.settings.Values {
-			list = append(list, settingOf(v))
+			list = append(list, l.setting(v))
 		}
 		return on.json(list)
 	}
 	tw := tabwriter.NewWriter(on.out, 0, 4, 2, ' ', 0)
 	for _, v := range l.settings.Values {
-		fmt.Fprintf(tw, "%s\t%s\t%s\n", v.Name, v.Text, origin(v.Origin))
+		from := origin(v.Origin)
+		if g := l.withheld(v); g != nil {
+			from += fmt.Sprintf(", line %d untrusted", g.Line)
+		}
+		fmt.Fprintf(tw, "%s\t%s\t%s\n", v.Name, v.Text, from)
 	}
 	if err := tw.Flush(); err != nil {
 		return err

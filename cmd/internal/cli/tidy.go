@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"math"
+
 	"github.com/spf13/cobra"
 
 	"cortext/cmd/internal/organise"
@@ -23,7 +25,7 @@ func tidyCommand(a *app) *cobra.Command {
 			for _, err := range w.leftovers().RemoveUnused(cmd.Context()) {
 				a.hooks().Failed(w.Workspace, "", "tidy", err)
 			}
-			if err := organise.AutoIn(w.Workspace).Run(cmd.Context()); err != nil {
+			if _, err := organise.AutoIn(w.Workspace).Run(cmd.Context(), math.MaxInt); err != nil {
 				a.hooks().Failed(w.Workspace, "", "tidy", err)
 			}
 			return nil

@@ -32,6 +32,7 @@ type autoCheck struct {
 	At       time.Time `json:"at"`
 	Days     int       `json:"days"` // the settings then
 	Most     int       `json:"most"`
+	Partly   bool      `json:"partly"`   // there are more to archive
 	Archived []string  `json:"archived"` // paths: the last ones that were archived
 	Untold   int       `json:"untold"`   // how many of them the user has not been told about
 }
@@ -58,70 +59,86 @@ func (a Auto) Due() bool {
 	}
 	c := a.last()
 	since := a.ws.Env.Now().Sub(c.At)
-	return since < 0 || since >= autoEvery || c.Days != days || c.Most != most
+	return c.Partly || since < 0 || since >= autoEvery || c.Days != days || c.Most != most
 }
 
-// Run archives what the settings select, if that is due and no merge or rebase is in
-// progress. It leaves conversations alone whose session.json equals git's version: the user
-// did not ask for the change, and it would make git refuse to check out another branch.
-// [Auto.TakeUntold] returns how many it archived.
-func (a Auto) Run(ctx context.Context) error {
-	root := a.ws.Store.Root()
-	if !a.Due() || git.Operation(root) != "" {
-		return nil
+// AutoFew is how many conversations a command archives while the user waits. A process of
+// its own does the rest.
+const AutoFew = 50
+
+// Run archives what the settings select, at most so many, if that is due and no merge or
+// rebase is in progress. It reports whether there are more. It leaves conversations alone
+// whose session.json equals git's version: the user did not ask for the change, and it
+// would make git refuse to check out another branch. [Auto.TakeUntold] returns how many it
+// archived.
+func (a Auto) Run(ctx context.Context, most int) (more bool, err error) {
+	if !a.Due() || git.Operation(a.ws.Store.Root()) != "" {
+		return false, nil
 	}
 	unlock, err := a.ws.Store.LockCache(autoFile, 0)
 	if errors.As(err, new(*store.LockedError)) {
-		return nil // another process does it
+		return false, nil // another process does it
 	}
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer unlock()
 	all, err := a.ws.Store.List()
 	if err != nil {
-		return err
+		return false, err
 	}
-	config := a.ws.Config
-	c := autoCheck{At: a.ws.Env.Now(), Days: config.AutoArchiveDays, Most: config.MaxConversations}
-	selected := a.Select(all)
+	selected := a.writable(ctx, a.Select(all))
+	if err := ctx.Err(); err != nil {
+		return false, err // git did not answer for all of them
+	}
 	var archived []string
 	var errs []error
-	for part := range slices.Chunk(selected, autoPart) {
-		var files []string
-		for _, e := range part {
-			files = append(files, e.Path+"/.session/session.json")
+	for _, e := range selected[:min(most, len(selected))] {
+		if err := ctx.Err(); err != nil {
+			errs = append(errs, err)
+			break
 		}
-		unchanged := git.Unchanged(ctx, root, files)
-		for i, e := range part {
-			if ctx.Err() != nil {
-				break // git did not answer for all of them
-			}
-			if unchanged[files[i]] {
-				continue
-			}
-			switch _, err := Apply(a.ws, e, Archive(true)); {
-			case err == nil:
-				archived = append(archived, e.Path)
-			case !errors.Is(err, store.ErrNotFound): // the user has removed it meanwhile
-				errs = append(errs, err)
-			}
+		switch _, err := Apply(a.ws, e, Archive(true)); {
+		case err == nil:
+			archived = append(archived, e.Path)
+		case !errors.Is(err, store.ErrNotFound): // the user has removed it meanwhile
+			errs = append(errs, err)
 		}
 	}
-	before := a.last()
-	c.Archived, c.Untold = before.Archived, before.Untold
-	if len(archived) > 0 {
-		c.Archived, c.Untold = archived, before.Untold+len(archived)
-	}
-	if ctx.Err() != nil {
-		c.At = time.Time{}
-	}
-	a.save(c)
-	return errors.Join(append(errs, ctx.Err())...)
+	more = len(selected) > most
+	a.done(archived, more || ctx.Err() != nil)
+	return more, errors.Join(errs...)
 }
 
-// autoPart is how many files git is asked about at a time: a command line has a limit.
-const autoPart = 1000
+// done records what was archived. A check that is not complete stays due, and what it
+// archives next is undone together with this.
+func (a Auto) done(archived []string, partly bool) {
+	before, config := a.last(), a.ws.Config
+	c := autoCheck{At: a.ws.Env.Now(), Days: config.AutoArchiveDays, Most: config.MaxConversations, Partly: partly}
+	c.Archived, c.Untold = archived, before.Untold+len(archived)
+	if before.Partly || len(archived) == 0 {
+		c.Archived = append(before.Archived, archived...)
+	}
+	a.save(c)
+}
+
+// writable leaves out the conversations whose session.json equals git's version.
+func (a Auto) writable(ctx context.Context, list []store.Entry) (free []store.Entry) {
+	const part = 1000 // a command line has a limit
+	for some := range slices.Chunk(list, part) {
+		var files []string
+		for _, e := range some {
+			files = append(files, e.Path+"/.session/session.json")
+		}
+		unchanged := git.Unchanged(ctx, a.ws.Store.Root(), files)
+		for i, e := range some {
+			if !unchanged[files[i]] {
+				free = append(free, e)
+			}
+		}
+	}
+	return free
+}
 
 // Select returns the conversations that the settings select: those that were not active for
 // so many days, and those that are not among so many of the most recently active. It leaves

@@ -2,7 +2,6 @@ package settings
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -175,26 +174,22 @@ func (e editor) entries(text []byte) (root *yaml.Node, list []entry, err error) 
 
 func (e editor) broken(line int, why string) error { return &BrokenError{e.file, line, why} }
 
-// check makes sure that an edit changed the value of the setting, and nothing else.
+// check makes sure that an edit changed the value of the setting, and nothing else. value is
+// "" for one that is removed.
 func (e editor) check(before, after []byte, value string) error {
-	was, wasErr := pairs(before, e.name)
+	c := Default()
+	r := read(e.file, after, c.table())
+	_, set := r.lines[e.name]
+	was, _ := pairs(before, e.name)
 	is, err := pairs(after, e.name)
-	if err == nil && wasErr == nil && slices.Equal(was, is) {
-		c := Default()
-		r := read(e.file, after, c.table())
-		_, set := r.lines[e.name]
-		if value == "" && !set || set && named(r.settings, e.name).value() == value {
-			return nil
-		}
-		if value != "" && r.count > maxSettings {
-			err = fmt.Errorf("only the first %d settings are read", maxSettings)
-		}
+	switch {
+	case err != nil || !slices.Equal(was, is):
+	case value == "" && !set, set && named(r.settings, e.name).value() == value:
+		return nil
+	case r.count > maxSettings:
+		return e.broken(1, fmt.Sprintf("only the first %d settings are read", maxSettings))
 	}
-	why := "it cannot be edited without changing something else"
-	if err != nil {
-		why = errors.Join(err).Error()
-	}
-	return e.broken(1, why)
+	return e.broken(1, "this text cannot be edited without changing something else in it")
 }
 
 // pairs lists the settings in a text, except one.

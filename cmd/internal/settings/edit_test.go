@@ -223,3 +223,22 @@ func TestCommented(t *testing.T) {
 		}
 	}
 }
+
+// TestSetLocked: a change that has to wait for too long says so, and changes nothing.
+func TestSetLocked(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it waits for a lock")
+	}
+	st := open(t, "commit: off\n")
+	unlock, err := st.LockCache("config", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unlock()
+	if _, err := Set(InWorkspace(st), "commit", "stop"); err == nil || !strings.Contains(err.Error(), "is being changed by another cortext: try again") {
+		t.Errorf("%v", err)
+	}
+	if b, err := os.ReadFile(InWorkspace(st).Path); err != nil || string(b) != "commit: off\n" {
+		t.Errorf("%q, %v", b, err)
+	}
+}

@@ -13,6 +13,7 @@ import (
 type setting struct {
 	name    string
 	allowed string                  // the values, for display
+	words   []string                // the values, unless it is a number
 	set     func(v *yaml.Node) bool // sets the field if the scalar is allowed
 	value   func() string           // the field's value, as a file spells it
 	typed   func() any              // the field's value
@@ -98,6 +99,7 @@ func toggle(name string, field *bool, on, off string) setting {
 		}
 		return false, false
 	})
+	s.words = []string{on, off}
 	s.value = func() string {
 		if *field {
 			return on
@@ -109,7 +111,9 @@ func toggle(name string, field *bool, on, off string) setting {
 
 func choice(name string, field *string, words ...string) setting {
 	allowed := strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]
-	return bind(name, allowed, field, func(v *yaml.Node) (string, bool) { return v.Value, slices.Contains(words, v.Value) })
+	s := bind(name, allowed, field, func(v *yaml.Node) (string, bool) { return v.Value, slices.Contains(words, v.Value) })
+	s.words = words
+	return s
 }
 
 func number(name string, field *int, least, most int) setting {
@@ -126,6 +130,15 @@ func Names() (names []string) {
 		names = append(names, s.name)
 	}
 	return names
+}
+
+// Words lists the values of a setting; it is empty for a number.
+func Words(name string) []string {
+	c := Default()
+	if s := named(c.table(), name); s != nil {
+		return s.words
+	}
+	return nil
 }
 
 // named returns the setting with a name.

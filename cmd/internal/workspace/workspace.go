@@ -117,7 +117,7 @@ func with(env Env, st *store.Store) *Workspace {
 	w.identities = identities{w.Registry, w.Here, env.AgentNames()}
 	w.Removed = removal.In(st, w.Registry, w.Here, env.AgentNames())
 	w.ReadSettings()
-	w.Prompts, w.Pending, w.Notes, w.Attachments = Prompts{st, &w.Settings.Shared}, Pending{st}, Notes{st}, Attachments{st}
+	w.Pending, w.Notes, w.Attachments = Pending{st}, Notes{st}, Attachments{st}
 	return w
 }
 
@@ -135,6 +135,7 @@ func (w *Workspace) ReadSettings() {
 		},
 	})
 	w.Config, w.Warnings = w.Settings.Config, w.Settings.Warnings
+	w.Prompts = Prompts{w.Store, &w.Settings.Shared}
 }
 
 // StateDir returns the folder for user state: $XDG_STATE_HOME, or ~/.local/state. A
