@@ -443,15 +443,45 @@ func (x *index) byFolder(folder string) (int, bool, error) {
 	h := folderHash(folder)
 	rows, err := x.byHash(folderSection, h, h)
 	for _, i := range rows {
-		r, _, err := x.row(i)
-		if err != nil {
-			return 0, false, err
+		path, err := x.path(i)
+		if err == nil && path != folder {
+			var r Row
+			if r, _, err = x.row(i); err == nil && !r.isIn(folder) {
+				continue
+			}
 		}
-		if r.isIn(folder) {
-			return i, true, nil
-		}
+		return i, err == nil, err
 	}
 	return 0, false, err
+}
+
+// path returns the folder of a row.
+func (x *index) path(i int) (string, error) {
+	f, err := x.fixed(i)
+	if err != nil {
+		return "", err
+	}
+	heap, err := x.bytes(heapSection, int64(f.heap.at), int64(f.heap.size))
+	d := decoder{text(heap), err == nil}
+	path := d.string()
+	if err == nil && !d.ok {
+		err = errDamaged
+	}
+	return path, err
+}
+
+// look returns the state of the files that a row was read from; ok is false if it does not
+// say all that the row depends on.
+func (x *index) look(i int) (l store.Look, ok bool, err error) {
+	f, err := x.fixed(i)
+	if err != nil {
+		return l, false, err
+	}
+	b, err := x.bytes(lookSection, int64(i)*store.LookBytes, store.LookBytes)
+	if err != nil {
+		return l, false, err
+	}
+	return store.DecodeLook(b), f.flags&isVolatile == 0, nil
 }
 
 // ofDay returns the rows of conversations with a folder of a day.

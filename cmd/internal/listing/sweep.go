@@ -97,12 +97,12 @@ func (s *sweep) compare(folders []string, progress func(done, of int)) error {
 			return
 		}
 		seen[row].Store(true)
-		r, err := s.base.record(row)
+		look, ok, err := s.base.look(row)
 		if err != nil {
 			failed.Store(&err)
 			return
 		}
-		changed[i] = r.flags&isVolatile != 0 || r.look != s.store.LookIn(folders[i])
+		changed[i] = !ok || look != s.store.LookIn(folders[i])
 	})
 	if err := failed.Load(); err != nil {
 		return *err
