@@ -1,6 +1,7 @@
 package listing
 
 import (
+	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -156,4 +157,18 @@ func compareDay(st *store.Store, base *index, name string) (dirty []string, err 
 		dirty = append(dirty, folder)
 	}
 	return dirty, nil
+}
+
+// inParallel calls f with each number below n.
+func inParallel(n int, f func(i int)) {
+	var next atomic.Int64
+	var group sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), n) {
+		group.Go(func() {
+			for i := next.Add(1) - 1; i < int64(n); i = next.Add(1) - 1 {
+				f(int(i))
+			}
+		})
+	}
+	group.Wait()
 }
