@@ -223,9 +223,12 @@ func (c *Conversation) Delete() error {
 // empty.
 func deleteFolder(s *Store, folder string) error {
 	s.index.forget(folder)
-	s.ForgetListed()
 	if err := s.root.RemoveAll(folder); err != nil {
 		return err
+	}
+	s.ForgetListed()
+	if checkConversationPath(folder) == nil { // it was not waiting
+		s.noteChange(folder)
 	}
 	day := path.Dir(folder)
 	if s.root.Remove(day) == nil {

@@ -33,10 +33,11 @@ func (s *Store) Look(folder string) (l Look, ok bool) {
 
 // LookIn is Look for a folder that exists, as a listing of its day says.
 func (s *Store) LookIn(folder string) (l Look) {
-	dir, _ := s.lookAt(folder + "/" + sessionDir)
+	name := filepath.Join(s.dir, filepath.FromSlash(folder), sessionDir)
+	dir, _ := lookAt(name)
 	l.dir.kind = dir.kind
-	l.session, _ = s.lookAt(folder + "/" + sessionDir + "/" + sessionFile)
-	l.messages, _ = s.lookAt(folder + "/" + MessagesLog)
+	l.session, _ = lookAt(name + string(filepath.Separator) + sessionFile)
+	l.messages, _ = lookAt(name + string(filepath.Separator) + messagesFile)
 	return l
 }
 
@@ -126,20 +127,22 @@ func (s *Store) FoldersOf(day string) (folders []string, err error) {
 
 // Describe describes the conversation in a folder of the work tree as [Store.List] does,
 // but without its twins and what waits for it. known reports that the description holds as
-// long as [Store.Look] returns the same look.
-func (s *Store) Describe(folder string) (e Entry, l Look, known bool) {
+// long as [Store.Look] returns the same look. ok is false if there is no such folder.
+func (s *Store) Describe(folder string) (e Entry, l Look, known, ok bool) {
 	now := time.Now()
-	l = s.LookIn(folder)
+	if l, ok = s.Look(folder); !ok {
+		return e, l, false, false
+	}
 	c := s.at("", folder)
 	if l.whole() {
 		if raw, ok := s.readLooked(c.file(sessionFile), l.session); ok {
 			if sess := c.plain(raw, l.messages.size); sess != nil && l.messages.kind == regularKind {
-				return Entry{Path: folder, Session: sess}, l, l.Settled(now)
+				return Entry{Path: folder, Session: sess}, l, l.Settled(now), true
 			}
 		}
 	}
 	e = lister{s: s}.entry(c, row{})
-	return e, l, len(e.Damage) == 0 && l.whole() && l.Settled(now)
+	return e, l, len(e.Damage) == 0 && l.whole() && l.Settled(now), true
 }
 
 // readLooked reads the file that a look described.

@@ -164,6 +164,15 @@ func (q *Query) Hits(f *Folded, tier Tier) bool {
 	return false
 }
 
+// BaseName returns the folded name of a folder, without its date.
+func BaseName(folder string) string { return fold(path.Base(folder)) }
+
+// Exact returns the id and the [BaseName]s, one of which each conversation has that the
+// query hits in a tier up to [ByFolder].
+func (q *Query) Exact() (id string, bases []string) {
+	return string(q.text), append(strings.Split(string(q.place), "/"), string(q.text))
+}
+
 // Needles returns texts, of which each name that the query hits up to [InName] has one; see
 // [AppendName].
 func (q *Query) Needles() [][]byte {

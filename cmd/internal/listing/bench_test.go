@@ -113,8 +113,8 @@ func BenchmarkListing(b *testing.B) {
 			id := schema.DerivedID("claude", "7", time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC).Add(7*864*time.Second))
 			match(b, id, 1)
 		})
-		b.Run("words", func(b *testing.B) { match(b, "login 256 retry", n/n) })
-		b.Run("prompt", func(b *testing.B) { match(b, "nobody 257 knows", 1) })
+		b.Run("words", func(b *testing.B) { match(b, fmt.Sprint(n/2, " ", n/2), 1) })
+		b.Run("prompt", func(b *testing.B) { match(b, fmt.Sprintf("nobody %d: knows", n/2), 1) })
 		b.Run("summary", func(b *testing.B) { match(b, "nosuchword anywhere", 0) })
 		b.Run("sweep", func(b *testing.B) {
 			for b.Loop() {

@@ -4,18 +4,14 @@ import (
 	"encoding/binary"
 	"errors"
 	"hash/crc32"
-	"hash/fnv"
 	"io"
 	"math"
 	"path"
-	"runtime"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 	"unsafe"
 
-	"cortext/schema"
 	"cortext/store"
 )
 
@@ -25,7 +21,7 @@ import (
 // first read, so that a defect is a miss, wherever it is.
 
 const (
-	indexMagic = "cortext listing index 1\n"
+	indexMagic = "cortext listing index 1"
 	headBytes  = 512
 	blockBytes = 32 << 10
 	rowBytes   = 96
@@ -42,6 +38,7 @@ const (
 	wordSection          // types, statuses, agents, models and providers, each once
 	idSection            // rows by the hash of their id, sorted
 	folderSection        // rows by the hash of their folders, sorted by day
+	baseSection          // rows by the hash of their folder's own name
 	sectionCount
 )
 
@@ -49,6 +46,15 @@ const (
 var errDamaged = errors.New("the index of conversations is damaged")
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// Where a filter looks in a row.
+const (
+	typeAt   = 64
+	statusAt = 68
+	agentAt  = 72
+	modelAt  = 76
+	flagsAt  = 84
+)
 
 // The flags of a row.
 const (
@@ -121,7 +127,7 @@ func openIndex(in io.ReaderAt, size int64, closer func() error) (*index, error) 
 		at += x.size[s]
 	}
 	if size != x.data+at || blocks != (at+blockBytes-1)/blockBytes || x.size[rowSection] != int64(x.n)*rowBytes ||
-		x.size[lookSection] != int64(x.n)*store.LookBytes || x.size[idSection]%slotBytes+x.size[folderSection]%slotBytes != 0 {
+		x.size[lookSection] != int64(x.n)*store.LookBytes || x.size[idSection]%slotBytes+x.size[folderSection]%slotBytes+x.size[baseSection]%slotBytes != 0 {
 		return nil, errDamaged
 	}
 	if x.sums = head[headBytes:]; x.data <= int64(len(head)) {
@@ -253,7 +259,7 @@ func decodeFixed(b []byte) (f fixed) {
 	f.created = time.Unix(u64(8), int64(u32(20))).UTC()
 	f.tokens, f.messages = u64(24), u64(32)
 	f.heap, f.text, f.name = extent{u32(40), u32(44)}, extent{u32(48), u32(52)}, extent{u32(56), u32(60)}
-	f.typ, f.status, f.agent, f.model, f.owner, f.flags = u32(64), u32(68), u32(72), u32(76), u32(80), u32(84)
+	f.typ, f.status, f.agent, f.model, f.owner, f.flags = u32(typeAt), u32(statusAt), u32(agentAt), u32(modelAt), u32(80), u32(flagsAt)
 	return f
 }
 
@@ -344,62 +350,6 @@ func (x *index) allWords() ([]string, error) {
 	return words, nil
 }
 
-// A decoder takes strings from a text.
-type decoder struct {
-	rest string
-	ok   bool
-}
-
-func (d *decoder) number() int {
-	n, size := uint64(0), 0
-	for shift := 0; size < len(d.rest) && shift < 35; shift += 7 {
-		c := d.rest[size]
-		size++
-		if n |= uint64(c&0x7f) << shift; c < 0x80 {
-			d.rest = d.rest[size:]
-			return int(n)
-		}
-	}
-	d.ok = false
-	return 0
-}
-
-func (d *decoder) string() string {
-	n := d.number()
-	if n > len(d.rest) {
-		d.ok = false
-		return ""
-	}
-	s := d.rest[:n]
-	d.rest = d.rest[n:]
-	return s
-}
-
-func (d *decoder) list() []string {
-	n := d.number()
-	if n > len(d.rest) {
-		d.ok = false
-		return nil
-	}
-	var list []string
-	for range n {
-		list = append(list, d.string())
-	}
-	return list
-}
-
-func appendString(b []byte, s string) []byte {
-	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
-}
-
-func appendList(b []byte, list []string) []byte {
-	b = binary.AppendUvarint(b, uint64(len(list)))
-	for _, s := range list {
-		b = appendString(b, s)
-	}
-	return b
-}
-
 // byHash returns the rows with a hash in a section of slots.
 func (x *index) byHash(section int, hash, last uint64) (rows []int, err error) {
 	n := x.size[section] / slotBytes
@@ -443,53 +393,49 @@ func (x *index) byFolder(folder string) (int, bool, error) {
 	h := folderHash(folder)
 	rows, err := x.byHash(folderSection, h, h)
 	for _, i := range rows {
-		r, _, err := x.row(i)
-		if err != nil {
-			return 0, false, err
+		path, err := x.path(i)
+		if err == nil && path != folder {
+			var r Row
+			if r, _, err = x.row(i); err == nil && !r.isIn(folder) {
+				continue
+			}
 		}
-		if r.isIn(folder) {
-			return i, true, nil
-		}
+		return i, err == nil, err
 	}
 	return 0, false, err
+}
+
+// path returns the folder of a row.
+func (x *index) path(i int) (string, error) {
+	f, err := x.fixed(i)
+	if err != nil {
+		return "", err
+	}
+	heap, err := x.bytes(heapSection, int64(f.heap.at), int64(f.heap.size))
+	d := decoder{text(heap), err == nil}
+	path := d.string()
+	if err == nil && !d.ok {
+		err = errDamaged
+	}
+	return path, err
+}
+
+// look returns the state of the files that a row was read from; ok is false if it does not
+// say all that the row depends on.
+func (x *index) look(i int) (l store.Look, ok bool, err error) {
+	f, err := x.fixed(i)
+	if err != nil {
+		return l, false, err
+	}
+	b, err := x.bytes(lookSection, int64(i)*store.LookBytes, store.LookBytes)
+	if err != nil {
+		return l, false, err
+	}
+	return store.DecodeLook(b), f.flags&isVolatile == 0, nil
 }
 
 // ofDay returns the rows of conversations with a folder of a day.
 func (x *index) ofDay(day string) (rows []int, err error) {
 	h := uint64(hash(day)) << 32
 	return x.byHash(folderSection, h, h|math.MaxUint32)
-}
-
-func idHash(id string) uint64 {
-	h := fnv.New64a()
-	_, _ = h.Write([]byte(strings.ToLower(schema.IDKey(id))))
-	return h.Sum64()
-}
-
-// folderHash is ordered by day.
-func folderHash(folder string) uint64 {
-	day, name := path.Split(strings.TrimPrefix(folder, "conversations/"))
-	return uint64(hash(strings.TrimSuffix(day, "/")))<<32 | uint64(hash(name))
-}
-
-func hash(s string) uint32 {
-	h := uint32(2166136261)
-	for i := range len(s) {
-		h = (h ^ uint32(s[i])) * 16777619
-	}
-	return h
-}
-
-// inParallel calls f with each number below n.
-func inParallel(n int, f func(i int)) {
-	var next atomic.Int64
-	var group sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), n) {
-		group.Go(func() {
-			for i := next.Add(1) - 1; i < int64(n); i = next.Add(1) - 1 {
-				f(int(i))
-			}
-		})
-	}
-	group.Wait()
 }

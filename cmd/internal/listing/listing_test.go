@@ -397,6 +397,14 @@ func naive(rows []Row, s Selection) (total, hidden int, shown []Row) {
 // settle waits until file times tell further changes apart.
 func settle() { time.Sleep(12 * time.Millisecond) }
 
+// steps is how often a world changes.
+func steps() int {
+	if testing.Short() {
+		return 12
+	}
+	return 60
+}
+
 // TestPagesAreAsOnDisk: whatever happens to the files and to the caches, a page shows what
 // a listing without an index shows.
 func TestPagesAreAsOnDisk(t *testing.T) {
@@ -411,7 +419,7 @@ func TestPagesAreAsOnDisk(t *testing.T) {
 			st.Close()
 			w.check("cold")
 			settle()
-			for i := range 60 {
+			for i := range steps() {
 				var done string
 				for range 1 + w.r.IntN(2) {
 					k := w.r.IntN(10)
@@ -451,7 +459,7 @@ func TestOwnChangesShowAtOnce(t *testing.T) {
 			st.Close()
 			w.checkAtOnce("cold")
 			settle()
-			for i := range 60 {
+			for i := range steps() {
 				w.byCortext()
 				if w.r.IntN(6) == 0 {
 					w.toCache(store.ListedCache, stateFile) // an old list of changes is stale for a minute

@@ -78,7 +78,7 @@ func (v *view) match(q *find.Query, f *Filter) ([]int, find.Tier, error) {
 		return nil, find.None, err
 	}
 	m := &matcher{view: v, query: q, sel: sel}
-	for _, step := range []func() error{m.byName, m.byText} {
+	for _, step := range []func() error{m.exactly, m.byName, m.byText} {
 		if err := step(); err != nil {
 			return nil, find.None, err
 		}
@@ -88,17 +88,6 @@ func (v *view) match(q *find.Query, f *Filter) ([]int, find.Tier, error) {
 		}
 	}
 	return m.byLetters()
-}
-
-// selected reports whether the filter selects a row of the index.
-func (m *matcher) selected(base int, f *fixed) (bool, error) {
-	ok, err := m.sel.selects(f)
-	if ok && len(m.sel.filter.Tags) > 0 {
-		var r Row
-		r, _, err = m.base.row(base)
-		ok = m.sel.filter.hasTag(r.Tags)
-	}
-	return ok, err
 }
 
 // eachAdded calls f with the rows that are not in the index and that the filter selects.
@@ -117,18 +106,39 @@ func (r *Row) item() *find.Item {
 	return &find.Item{ID: r.ID, Folder: r.Folder(), Title: r.Title, Summary: r.Summary, Prompt: r.Description, Tags: r.Tags}
 }
 
+// exactly finds what matches in a tier up to ByFolder, without reading all names.
+func (m *matcher) exactly() error {
+	m.eachAdded(func(at int, item *find.Item) {
+		texts := item.Fold()
+		m.try(at, &texts, find.ByID, find.ByFolder)
+	})
+	id, bases := m.query.Exact()
+	rows, err := m.base.byKey(id)
+	for _, name := range bases {
+		if err != nil {
+			return err
+		}
+		var more []int
+		h := baseHash(name)
+		more, err = m.base.byHash(baseSection, h, h)
+		rows = append(rows, more...)
+	}
+	if err != nil {
+		return err
+	}
+	slices.Sort(rows)
+	return m.tryRows(slices.Compact(rows), find.ByFolder)
+}
+
 // byName finds what matches in a tier up to InName. Only rows are examined that have one
 // of a few texts in their name.
 func (m *matcher) byName() error {
 	m.eachAdded(func(at int, item *find.Item) {
 		texts := item.Fold()
-		m.try(at, &texts, find.ByID, find.InName)
+		m.try(at, &texts, find.Beginning, find.InName)
 	})
 	names, err := m.base.load(nameSection)
 	if err != nil {
-		return err
-	}
-	if _, err := m.base.load(rowSection); err != nil {
 		return err
 	}
 	var rows []int
@@ -137,6 +147,11 @@ func (m *matcher) byName() error {
 			i := bytes.Index(names[from:], needle)
 			if i < 0 {
 				break
+			}
+			if len(rows) == manyRows {
+				if _, err := m.base.load(rowSection); err != nil {
+					return err
+				}
 			}
 			row, end, err := m.base.named(from + i)
 			if err != nil {
@@ -147,25 +162,36 @@ func (m *matcher) byName() error {
 		}
 	}
 	slices.Sort(rows)
-	rows = slices.Compact(rows)
+	return m.tryRows(slices.Compact(rows), find.InName)
+}
+
+// manyRows is the number of rows from which reading all is faster than one by one.
+const manyRows = 32
+
+// tryRows adds those rows of the index that match in a tier up to last.
+func (m *matcher) tryRows(rows []int, last find.Tier) error {
 	return inChunks(len(rows), func(from, end int) error {
 		for _, row := range rows[from:end] {
+			at, ok := m.position(row)
+			if !ok {
+				continue
+			}
+			ok, err := m.sel.selected(m.base, row)
+			if err != nil {
+				return err
+			}
+			if !ok {
+				continue
+			}
 			f, err := m.base.fixed(row)
 			if err != nil {
 				return err
 			}
-			at, ok := m.position(row)
-			if ok {
-				ok, err = m.selected(row, &f)
-			}
+			name, err := m.base.bytes(nameSection, int64(f.name.at), int64(f.name.size))
 			if err != nil {
 				return err
 			}
-			if name, ok2 := f.name.in(names); !ok2 {
-				return errDamaged
-			} else if ok {
-				m.try(at, &find.Folded{Name: name}, find.ByID, find.InName)
-			}
+			m.try(at, &find.Folded{Name: name}, find.ByID, last)
 		}
 		return nil
 	})
@@ -204,13 +230,12 @@ func (m *matcher) eachBase(f func(at, base int, row *fixed) error) error {
 		}
 		err := inChunks(m.end(k)-s.at, func(from, end int) error {
 			for i := from; i < end; i++ {
-				row, err := m.base.fixed(s.base + i)
-				if err != nil {
-					return err
-				}
-				ok, err := m.selected(s.base+i, &row)
+				ok, err := m.sel.selected(m.base, s.base+i)
 				if err == nil && ok {
-					err = f(s.at+i, s.base+i, &row)
+					var row fixed
+					if row, err = m.base.fixed(s.base + i); err == nil {
+						err = f(s.at+i, s.base+i, &row)
+					}
 				}
 				if err != nil {
 					return err

@@ -301,13 +301,17 @@ func (v *view) page(s Selection) (p Page, at []int, err error) {
 		return p, nil, err
 	}
 	p.Total = len(at)
-	if all := s.Filter; !all.All || !all.Archived {
-		all.All, all.Archived = true, true
-		more := 0
-		if err := v.each(&all, func(int) bool { more++; return true }); err != nil {
+	all := s.Filter
+	all.All, all.Archived = true, true
+	switch {
+	case s.Filter.All && s.Filter.Archived:
+	case all.isAll():
+		p.Hidden = v.n - p.Total
+	default:
+		if err := v.each(&all, func(int) bool { p.Hidden++; return true }); err != nil {
 			return p, nil, err
 		}
-		p.Hidden = more - p.Total
+		p.Hidden -= p.Total
 	}
 	if s.Order != "" && s.Order != ByLastActive {
 		if err := v.sort(at, s.Order); err != nil {

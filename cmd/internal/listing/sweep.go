@@ -1,6 +1,7 @@
 package listing
 
 import (
+	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -97,12 +98,12 @@ func (s *sweep) compare(folders []string, progress func(done, of int)) error {
 			return
 		}
 		seen[row].Store(true)
-		r, err := s.base.record(row)
+		look, ok, err := s.base.look(row)
 		if err != nil {
 			failed.Store(&err)
 			return
 		}
-		changed[i] = r.flags&isVolatile != 0 || r.look != s.store.LookIn(folders[i])
+		changed[i] = !ok || look != s.store.LookIn(folders[i])
 	})
 	if err := failed.Load(); err != nil {
 		return *err
@@ -156,4 +157,18 @@ func compareDay(st *store.Store, base *index, name string) (dirty []string, err 
 		dirty = append(dirty, folder)
 	}
 	return dirty, nil
+}
+
+// inParallel calls f with each number below n.
+func inParallel(n int, f func(i int)) {
+	var next atomic.Int64
+	var group sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), n) {
+		group.Go(func() {
+			for i := next.Add(1) - 1; i < int64(n); i = next.Add(1) - 1 {
+				f(int(i))
+			}
+		})
+	}
+	group.Wait()
 }

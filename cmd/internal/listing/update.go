@@ -140,10 +140,10 @@ func (u *update) describe(folders []string, progress func(done, of int)) (next [
 	inParallel(len(names), func(i int) {
 		defer counted.add()
 		d := u.read[names[i]]
-		if _, ok := u.store.Look(names[i]); !ok {
+		e, look, known, ok := u.store.Describe(names[i])
+		if !ok {
 			return
 		}
-		e, look, known := u.store.Describe(names[i])
 		d.row, d.look, d.known = rowOf(e), look, known
 		e.Session = &schema.Session{ID: e.Session.ID} // the rest is in the row
 		d.entry = &e

@@ -1,6 +1,7 @@
 package listing
 
 import (
+	"encoding/binary"
 	"slices"
 	"sort"
 
@@ -240,12 +241,36 @@ func (v *view) selector(f *Filter) (*selector, error) {
 	return s, nil
 }
 
-func (s *selector) selects(f *fixed) (bool, error) {
-	if int(max(f.typ, f.status, f.agent, f.model)) >= len(s.types) {
+// selects reports whether the filter selects a row, tags aside.
+func (s *selector) selects(row []byte) (bool, error) {
+	word := func(at int) int { return int(binary.LittleEndian.Uint32(row[at:])) }
+	typ, status, agent, model := word(typeAt), word(statusAt), word(agentAt), word(modelAt)
+	if max(typ, status, agent, model) >= len(s.types) {
 		return false, errDamaged
 	}
-	return (f.flags&isArchived == 0 || s.filter.Archived) && s.types[f.typ] && s.statuses[f.status] && s.agents[f.agent] && s.models[f.model] &&
-		s.filter.hasTime(f.active), nil
+	if word(flagsAt)&isArchived != 0 && !s.filter.Archived || !s.types[typ] || !s.statuses[status] || !s.agents[agent] || !s.models[model] {
+		return false, nil
+	}
+	if s.filter.Since.IsZero() && s.filter.Until.IsZero() {
+		return true, nil
+	}
+	f := decodeFixed(row)
+	return s.filter.hasTime(f.active), nil
+}
+
+// selected reports whether the filter selects a row of the index.
+func (s *selector) selected(x *index, i int) (bool, error) {
+	b, err := x.bytes(rowSection, int64(i)*rowBytes, rowBytes)
+	if err != nil {
+		return false, err
+	}
+	ok, err := s.selects(b)
+	if ok && len(s.filter.Tags) > 0 {
+		var r Row
+		r, _, err = x.row(i)
+		ok = s.filter.hasTag(r.Tags)
+	}
+	return ok, err
 }
 
 // each calls f with the positions that a filter selects until it returns false.
@@ -262,16 +287,7 @@ func (v *view) each(filter *Filter, f func(at int) bool) error {
 			continue
 		}
 		for at := span.at; at < v.end(k); at++ {
-			row, err := v.base.fixed(span.base + at - span.at)
-			if err != nil {
-				return err
-			}
-			ok, err := s.selects(&row)
-			if ok && len(filter.Tags) > 0 {
-				var r Row
-				r, err = v.row(at)
-				ok = filter.hasTag(r.Tags)
-			}
+			ok, err := s.selected(v.base, span.base+at-span.at)
 			if err != nil {
 				return err
 			}

@@ -30,6 +30,7 @@ type builder struct {
 	list    []string
 	ids     []slot
 	folders []slot
+	bases   []slot
 	shown   uint32
 }
 
@@ -42,7 +43,7 @@ func encode(records []record) ([]byte, error) {
 		b.add(&records[i], uint32(i))
 	}
 	b.section[wordSection] = appendList(nil, b.list)
-	b.section[idSection], b.section[folderSection] = sorted(b.ids), sorted(b.folders)
+	b.section[idSection], b.section[folderSection], b.section[baseSection] = sorted(b.ids), sorted(b.folders), sorted(b.bases)
 	size := 0
 	for _, s := range b.section {
 		if size += len(s); len(s) > math.MaxUint32 {
@@ -92,6 +93,7 @@ func (b *builder) add(r *record, row uint32) {
 	b.section[lookSection] = r.look.AppendTo(b.section[lookSection])
 	b.ids = append(b.ids, slot{idHash(r.ID), row})
 	b.folders = append(b.folders, slot{folderHash(r.Path), row})
+	b.bases = append(b.bases, slot{baseHash(find.BaseName(r.Folder())), row})
 	for _, twin := range r.Twins {
 		b.folders = append(b.folders, slot{folderHash(twin), row})
 	}

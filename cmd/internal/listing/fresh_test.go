@@ -1,0 +1,199 @@
+package listing
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"cortext/schema"
+	"cortext/store"
+)
+
+// filled returns a world with conversations and an index.
+func filled(t *testing.T, n int) *world {
+	w := newWorld(t, 99)
+	st := w.store()
+	defer st.Close()
+	for range n {
+		w.create(st)
+	}
+	settle()
+	if err := Refresh(st, w.options()); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+func (w *world) open() *Listing {
+	w.t.Helper()
+	st := w.store()
+	w.t.Cleanup(func() { st.Close() })
+	l, err := Open(st, w.options())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Cleanup(func() { l.Close() })
+	return l
+}
+
+// retitle edits the title of a row's conversation by hand.
+func (w *world) retitle(r *Row, title string) {
+	w.t.Helper()
+	name := filepath.Join(w.dir, r.Path, ".session/session.json")
+	b, err := os.ReadFile(name)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.write(name, []byte(strings.Replace(string(b), `"title": "`+r.Title, `"title": "`+title, 1)))
+}
+
+// TestHandEdits: an edit by hand shows on a page at once, and elsewhere after a look at all
+// files, which is due after a minute or after git changed something.
+func TestHandEdits(t *testing.T) {
+	w := filled(t, 40)
+	l := w.open()
+	if l.Stale() {
+		t.Error("a new index is stale")
+	}
+	first, last := l.Row(0), l.Row(39)
+	w.retitle(&first, "first by hand")
+	w.retitle(&last, "last by hand")
+
+	l = w.open()
+	p, err := l.Page(Selection{Filter: everything, Limit: 3})
+	if err != nil || p.Rows[0].Title != "first by hand" {
+		t.Errorf("the page shows %q, %v", p.Rows[0].Title, err)
+	}
+	if l.Row(39).Title != last.Title {
+		t.Error("one page made all files be looked at")
+	}
+	w.now = w.now.Add(2 * sweepEvery)
+	if l = w.open(); !l.Stale() {
+		t.Error("not stale after two minutes")
+	}
+	if err := l.Refresh(); err != nil || l.Row(39).Title != "last by hand" || l.Stale() {
+		t.Errorf("after Refresh: %q, %v", l.Row(39).Title, err)
+	}
+
+	w.retitle(&Row{Path: last.Path, Title: "last by hand"}, "from git")
+	w.git = "another commit"
+	if l = w.open(); l.Row(39).Title != "from git" {
+		t.Errorf("after a checkout: %q", l.Row(39).Title)
+	}
+}
+
+// TestNothingGoneIsShown: a conversation that vanished after the listing was opened is not
+// on its pages.
+func TestNothingGoneIsShown(t *testing.T) {
+	w := filled(t, 40)
+	l := w.open()
+	if err := os.RemoveAll(filepath.Join(w.dir, l.Row(1).Path)); err != nil {
+		t.Fatal(err)
+	}
+	p, err := l.Page(Selection{Filter: everything, Limit: 3})
+	if err != nil || len(p.Rows) != 3 || p.Total != 39 || p.Rows[1].Path == l.Row(1).Path {
+		t.Errorf("%d of %d rows, %v", len(p.Rows), p.Total, err)
+	}
+	r := l.Row(1)
+	if _, err := l.Read(&r); err == nil {
+		t.Error("it can still be read")
+	}
+}
+
+// TestListWhileWriting: lists that are made while many write show what was written before.
+func TestListWhileWriting(t *testing.T) {
+	w := filled(t, 40)
+	var group sync.WaitGroup
+	for k := range 20 {
+		r := w.open().Row(k)
+		group.Go(func() {
+			st, err := store.Open(w.dir, store.Options{})
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer st.Close()
+			c, err := st.Conversation(r.Path)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer c.Close()
+			for n := range 5 {
+				m := schema.Message{ID: fmt.Sprintf("w%d-%d", k, n), Role: schema.User, Content: "x", Timestamp: schema.NewTime(time.Now())}
+				if _, err := c.Append(schema.Batch{Messages: []schema.Message{m}}); err != nil {
+					t.Error(err)
+				}
+				l, err := Open(st, Options{})
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if at, ok := l.ByFolder(r.Path); !ok || l.Row(at).Messages != r.Messages+n+1 {
+					t.Errorf("%s: %d messages, want %d", r.Path, l.Row(at).Messages, r.Messages+n+1)
+				}
+				l.Close()
+			}
+		})
+	}
+	for range 2 {
+		group.Go(func() {
+			st, err := store.Open(w.dir, store.Options{})
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer st.Close()
+			for range 20 {
+				if err := Refresh(st, Options{}); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	group.Wait()
+	w.check("afterwards")
+}
+
+// TestNoIndexToWrite: a cache that cannot be written changes nothing but the time it takes.
+func TestNoIndexToWrite(t *testing.T) {
+	w := filled(t, 40)
+	local := filepath.Join(w.dir, ".workspace/local")
+	if err := os.RemoveAll(local); err != nil {
+		t.Fatal(err)
+	}
+	w.write(local, []byte("a file where the folder should be\n"))
+	w.checkAtOnce("without a place for it")
+}
+
+// TestSmall: few conversations get no index.
+func TestSmall(t *testing.T) {
+	w := filled(t, 3)
+	w.checkAtOnce("three")
+	if _, err := os.Stat(filepath.Join(w.dir, ".workspace/local/cache", store.ListedCache)); err == nil {
+		t.Error("three conversations have an index")
+	}
+}
+
+// TestProgress: a long look at all files is reported.
+func TestProgress(t *testing.T) {
+	dir := generate(t, 2*reportEvery)
+	st, err := store.Open(dir, store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.Close()
+	last, of := 0, 0
+	l, err := Open(st, Options{Progress: func(done, all int) { last, of = done, all }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	if last != 2*reportEvery || of != last || l.Len() != last {
+		t.Errorf("reported %d of %d for %d", last, of, l.Len())
+	}
+}
