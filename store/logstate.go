@@ -4,9 +4,6 @@ import (
 	"errors"
 	"hash/crc64"
 	"io"
-	"os"
-
-	"cortext/store/internal/lines"
 )
 
 // A LogState identifies the content of a log on this machine: as long as a known state is
@@ -74,17 +71,4 @@ func (l *Log) Sum(first int64) (sum uint64, err error) {
 		return 0, explain(err)
 	}
 	return crc64.Update(sum, sumTable, buf[:n]), nil
-}
-
-// OpenCache opens a file of the cache for reading. ok is false if there is no readable
-// regular file. The caller must close it.
-func (c Cache) OpenCache(name string) (f *os.File, size int64, ok bool) {
-	if checkPath(name) != nil {
-		return nil, 0, false
-	}
-	f, info, _, err := lines.Open(c.in.root, cacheDir+"/"+name, os.O_RDONLY, 0)
-	if err != nil {
-		return nil, 0, false
-	}
-	return f, info.Size(), true
 }

@@ -131,7 +131,28 @@ func (w *world) end(sb *strings.Builder) {
 	case 1:
 		sb.WriteString("\n{\"id\":\"torn\",\"content\":\"task torn\n")
 	case 2:
-		sb.WriteString("\n\nfunc (w *world) source() Source { return sourceOf(w.t, w.store) }
+		sb.WriteString("\n\n<<<<<<< task\n")
+	case 3: // two records on one line
+	default:
+		sb.WriteString("\n")
+	}
+}
+
+func (w *world) tools(from, n, messages int) string {
+	var sb strings.Builder
+	for i := from; i < from+n; i++ {
+		id := i
+		if w.rng.IntN(3) == 0 {
+			id = w.rng.IntN(i + 1)
+		}
+		fmt.Fprintf(&sb, `{"id":"t%d","message_id":"m%d","name":"Bash","input":{"command":%s,"list":[%s, 12]},"output":%s,"rev":%d}`, id, w.rng.IntN(messages+1),
+			w.quote(w.text(4)), w.quote(w.text(2)), w.quote(w.text(8)), w.rng.IntN(2))
+		w.end(&sb)
+	}
+	return sb.String()
+}
+
+func (w *world) source() Source { return sourceOf(w.t, w.store) }
 
 func sourceOf(t testing.TB, st *store.Store) Source {
 	l, err := listing.Open(st, listing.Options{})
