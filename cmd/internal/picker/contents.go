@@ -119,7 +119,7 @@ func (c *contents) replace(x *index) tea.Cmd {
 
 // use lists conversations of another finder, which find filters.
 func (c *contents) use(f *finder, find func() tea.Cmd) tea.Cmd {
-	before, top, offset := c.chosen(), c.list.top, c.list.cursor-c.list.top
+	before, was, top := c.chosen(), c.list.cursor, c.list.top
 	c.finder, c.rows = f, f.index.rows
 	c.list.back(c.rows)
 	var cmd tea.Cmd
@@ -130,9 +130,9 @@ func (c *contents) use(f *finder, find func() tea.Cmd) tea.Cmd {
 		cmd = find()
 	}
 	if before != nil {
-		c.list.keep(before, c.rows, c.said.on || c.words.empty())
+		c.list.keep(before, was, c.rows)
 		if top > 0 { // the row stays where it is on the screen, too
-			c.list.top = max(c.list.cursor-offset, 0)
+			c.list.top = max(c.list.cursor-(was-top), 0)
 		}
 	}
 	return cmd

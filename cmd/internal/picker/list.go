@@ -65,25 +65,18 @@ func (l *list) at(rows Rows, item int) listing.Row {
 }
 
 // keep puts the cursor back on a conversation after the rows were replaced. If it is gone
-// from the rows, its row stays in its place until the cursor leaves it.
-func (l *list) keep(before *listing.Row, rows Rows, byTime bool) {
-	at, ok := rows.ByID(before.ID)
-	if ok {
+// from the rows, its row stays where it was until the cursor leaves it.
+func (l *list) keep(before *listing.Row, was int, rows Rows) {
+	if at, ok := rows.ByID(before.ID); ok {
 		if i := slices.Index(l.items, at); i >= 0 {
 			l.cursor = i
 		}
 		return
 	}
-	place := 0
-	if byTime {
-		for place < len(l.items) && rows.Row(l.items[place]).LastActive.After(before.LastActive) {
-			place++
-		}
-	}
 	l.ghost = *before
 	l.gone(before.ID)
-	l.items = slices.Insert(slices.Clone(l.items), place, vanished)
-	l.cursor = place
+	l.cursor = min(was, len(l.items))
+	l.items = slices.Insert(slices.Clone(l.items), l.cursor, vanished)
 }
 
 // gone marks a conversation as vanished.
