@@ -103,13 +103,21 @@ func (c *contents) refresh(now reloaded) tea.Cmd {
 		return nil
 	}
 	c.home = now.of.index
-	return c.use(now.of, func() tea.Cmd {
+	before, was, top := c.chosen(), c.list.cursor, c.list.top
+	cmd := c.use(now.of, func() tea.Cmd {
 		if now.answer.query.text != c.words.String() {
 			return c.filter()
 		}
 		c.show(now.answer, false)
 		return nil
 	})
+	if before != nil {
+		if _, ok := c.rows.ByID(before.ID); !ok {
+			c.list.keep(*before, was)
+			c.list.top = top
+		}
+	}
+	return cmd
 }
 
 // replace lists other conversations, or the same with another filter.
@@ -130,7 +138,7 @@ func (c *contents) use(f *finder, find func() tea.Cmd) tea.Cmd {
 		cmd = find()
 	}
 	if before != nil {
-		c.list.keep(before, was, c.rows)
+		c.list.stay(before.ID, c.rows)
 		if top > 0 { // the row stays where it is on the screen, too
 			c.list.top = max(c.list.cursor-(was-top), 0)
 		}

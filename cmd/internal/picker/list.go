@@ -64,17 +64,20 @@ func (l *list) at(rows Rows, item int) listing.Row {
 	return rows.Row(l.items[item])
 }
 
-// keep puts the cursor back on a conversation after the rows were replaced. If it is gone
-// from the rows, its row stays where it was until the cursor leaves it.
-func (l *list) keep(before *listing.Row, was int, rows Rows) {
-	if at, ok := rows.ByID(before.ID); ok {
+// stay puts the cursor back on a conversation after the rows were replaced, if it is listed.
+func (l *list) stay(id string, rows Rows) {
+	if at, ok := rows.ByID(id); ok {
 		if i := slices.Index(l.items, at); i >= 0 {
 			l.cursor = i
 		}
-		return
 	}
-	l.ghost = *before
-	l.gone(before.ID)
+}
+
+// keep shows a conversation that is gone from the rows where it was, until the cursor
+// leaves it.
+func (l *list) keep(gone listing.Row, was int) {
+	l.ghost = gone
+	l.gone(gone.ID)
 	l.cursor = min(was, len(l.items))
 	l.items = slices.Insert(slices.Clone(l.items), l.cursor, vanished)
 }

@@ -475,6 +475,28 @@ func TestActions(t *testing.T) {
 	}
 }
 
+// TestEverywhere: Ctrl+A lists the conversations of all workspaces, and again those of this
+// one; changes of this one do not show meanwhile.
+func TestEverywhere(t *testing.T) {
+	o := options(conversations())
+	o.Everywhere = func(context.Context) (Rows, error) { return many(50), nil }
+	drive(t, o, 80, 24, func(d *driver) {
+		d.press("ctrl+a")
+		d.reload(conversations()[:2])
+		if !strings.Contains(screen(d.m), "45 of 45 everywhere, 5 hidden") {
+			t.Errorf("everywhere:\n%s", screen(d.m))
+		}
+		d.press("ctrl+a")
+		if got := len(d.m.list.items); got != 10 {
+			t.Errorf("back here are %d", got)
+		}
+		d.press("ctrl+a", "home", "enter")
+		if !d.m.choice.Everywhere || d.m.choice.Row.ID != many(2)[1].ID {
+			t.Errorf("chose %+v", d.m.choice)
+		}
+	})
+}
+
 // TestPaste: pasted text filters, without its line breaks.
 func TestPaste(t *testing.T) {
 	drive(t, options(conversations()), 80, 24, func(d *driver) {
