@@ -174,14 +174,14 @@ func TestNumberedList(t *testing.T) {
 	}
 	answer(t, term, "Which one?", "7")
 	answer(t, term, "there is no number 7, only 1 to 3", "2")
-	if err := term.WaitFor("is not on this machine's PATH", patience); err != nil {
+	if err := term.WaitFor("run npm install -g @anthropic-ai/claude-code", patience); err != nil {
 		t.Fatal(err)
 	}
 
 	term = onDumbTerminal(t, dir, "resume", "topic")
 	answer(t, term, "1-2, or search terms", "nothing like it")
 	answer(t, term, `no conversation matches "nothing like it"`, "first")
-	if err := term.WaitFor("is not on this machine's PATH", patience); err != nil {
+	if err := term.WaitFor("run npm install -g @anthropic-ai/claude-code", patience); err != nil {
 		t.Fatal(err)
 	}
 	term = onDumbTerminal(t, dir, "resume", "third thing")

@@ -17,7 +17,13 @@ func (f *frame) about(width, height int) []string {
 	k, loaded := f.preview.kept[row.ID]
 	p := page{ruler: f.ruler, width: width, dense: height < roomy}
 	p.text(strong, clean(row.Title), 2)
-	p.text(faint, describe(row), 2)
+	folder, rest := clean(row.Folder()), describe(row)
+	if line := folder + " · " + rest; p.ruler.width(line) <= width {
+		p.text(faint, line, 1)
+	} else {
+		p.text(faint, folder, 1)
+		p.text(faint, rest, 1)
+	}
 	switch {
 	case f.list.isGone(row.ID), errors.Is(k.err, ErrGone):
 		p.text(bad, ErrGone.Error(), 2)
@@ -47,8 +53,9 @@ func (f *frame) about(width, height int) []string {
 	return p.lines
 }
 
+// describe says who talked how long in a conversation.
 func describe(r *listing.Row) string {
-	parts := []string{clean(r.Folder())}
+	var parts []string
 	for _, s := range []string{r.Agent, r.Model} {
 		if s != "" {
 			parts = append(parts, clean(s))

@@ -103,13 +103,21 @@ func (c *contents) refresh(now reloaded) tea.Cmd {
 		return nil
 	}
 	c.home = now.of.index
-	return c.use(now.of, func() tea.Cmd {
+	before, was, top := c.chosen(), c.list.cursor, c.list.top
+	cmd := c.use(now.of, func() tea.Cmd {
 		if now.answer.query.text != c.words.String() {
 			return c.filter()
 		}
 		c.show(now.answer, false)
 		return nil
 	})
+	if before != nil {
+		if _, ok := c.rows.ByID(before.ID); !ok {
+			c.list.keep(*before, was)
+			c.list.top = top
+		}
+	}
+	return cmd
 }
 
 // replace lists other conversations, or the same with another filter.
@@ -119,7 +127,7 @@ func (c *contents) replace(x *index) tea.Cmd {
 
 // use lists conversations of another finder, which find filters.
 func (c *contents) use(f *finder, find func() tea.Cmd) tea.Cmd {
-	before, top, offset := c.chosen(), c.list.top, c.list.cursor-c.list.top
+	before, was, top := c.chosen(), c.list.cursor, c.list.top
 	c.finder, c.rows = f, f.index.rows
 	c.list.back(c.rows)
 	var cmd tea.Cmd
@@ -130,9 +138,9 @@ func (c *contents) use(f *finder, find func() tea.Cmd) tea.Cmd {
 		cmd = find()
 	}
 	if before != nil {
-		c.list.keep(before, c.rows, c.said.on || c.words.empty())
+		c.list.stay(before.ID, c.rows)
 		if top > 0 { // the row stays where it is on the screen, too
-			c.list.top = max(c.list.cursor-offset, 0)
+			c.list.top = max(c.list.cursor-(was-top), 0)
 		}
 	}
 	return cmd

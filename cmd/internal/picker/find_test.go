@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"cortext/cmd/internal/listing"
 )
@@ -19,7 +20,8 @@ func whole(f *finder, text string) answer {
 	return a
 }
 
-func found1(rows fakeRows, query string) string {
+// foundIn returns the positions that a query finds, best first.
+func foundIn(rows fakeRows, query string) string {
 	f := newFinder(newIndex(rows), listing.Filter{All: true})
 	return strings.Trim(fmt.Sprint(whole(f, query).shown), "[]")
 }
@@ -58,7 +60,7 @@ func TestFind(t *testing.T) {
 		{"id", rows[4].ID, "4"},
 		{"beginning of an id", "01kce3r1f", "0 1 2 3 4 5 6 7 8 9"},
 	} {
-		if got := found1(rows, c.query); got != c.want {
+		if got := foundIn(rows, c.query); got != c.want {
 			t.Errorf("%s: %q finds %q, want %q", c.why, c.query, got, c.want)
 		}
 	}
@@ -75,7 +77,7 @@ func TestRank(t *testing.T) {
 		{Title: "the login"},
 		{Title: "login"},
 	}
-	if got := found1(rows, "login"); got != "4 5 3 2 1 0" {
+	if got := foundIn(rows, "login"); got != "4 5 3 2 1 0" {
 		t.Errorf("order %q", got)
 	}
 }
@@ -135,16 +137,24 @@ func TestStops(t *testing.T) {
 	}
 }
 
+// FuzzScattered: what a word matches, its beginning matches too, and the mask of the text
+// has its letters. Narrowing relies on both.
 func FuzzScattered(f *testing.F) {
 	f.Add("cnfg", "the config loader")
-	f.Add("語", "日本語")
+	f.Add("語本", "日本語 日本")
+	f.Add("ab", "a bab ab")
 	f.Fuzz(func(t *testing.T, word, text string) {
 		word, text = strings.ToLower(word), strings.ToLower(text)
-		if word == "" || !scattered(word+text, word, len(word)) {
+		if word == "" || !utf8.ValidString(word+text) || !scattered(text, word, span) {
 			return
 		}
-		if scattered(text, word, span) && maskOf(text)&maskOf(word) != maskOf(word) {
-			t.Errorf("%q is in %q, but its mask is not", word, text)
+		for i := range word {
+			if i > 0 && !scattered(text, word[:i], span) {
+				t.Errorf("%q matches %q, but its beginning %q does not", word, text, word[:i])
+			}
+		}
+		if maskOf(text)&maskOf(word) != maskOf(word) {
+			t.Errorf("%q matches %q, but the mask does not", word, text)
 		}
 	})
 }

@@ -64,26 +64,22 @@ func (l *list) at(rows Rows, item int) listing.Row {
 	return rows.Row(l.items[item])
 }
 
-// keep puts the cursor back on a conversation after the rows were replaced. If it is gone
-// from the rows, its row stays in its place until the cursor leaves it.
-func (l *list) keep(before *listing.Row, rows Rows, byTime bool) {
-	at, ok := rows.ByID(before.ID)
-	if ok {
+// stay puts the cursor back on a conversation after the rows were replaced, if it is listed.
+func (l *list) stay(id string, rows Rows) {
+	if at, ok := rows.ByID(id); ok {
 		if i := slices.Index(l.items, at); i >= 0 {
 			l.cursor = i
 		}
-		return
 	}
-	place := 0
-	if byTime {
-		for place < len(l.items) && rows.Row(l.items[place]).LastActive.After(before.LastActive) {
-			place++
-		}
-	}
-	l.ghost = *before
-	l.gone(before.ID)
-	l.items = slices.Insert(slices.Clone(l.items), place, vanished)
-	l.cursor = place
+}
+
+// keep shows a conversation that is gone from the rows where it was, until the cursor
+// leaves it.
+func (l *list) keep(gone listing.Row, was int) {
+	l.ghost = gone
+	l.gone(gone.ID)
+	l.cursor = min(was, len(l.items))
+	l.items = slices.Insert(slices.Clone(l.items), l.cursor, vanished)
 }
 
 // gone marks a conversation as vanished.

@@ -187,5 +187,5 @@ func (m *model) resume(agent string) tea.Cmd {
 		m.fail(ErrGone)
 		return nil
 	}
-	return m.leave(Choice{Kind: Resume, Row: cloned(*row), Agent: agent})
+	return m.leave(Choice{Kind: Resume, Row: cloned(*row), Agent: agent, Everywhere: m.everywhere})
 }

@@ -102,6 +102,8 @@ type Choice struct {
 	Agent string      // to resume in; empty: the conversation's own
 	Type  string      // of a new conversation
 	Topic string      // of a new conversation
+
+	Everywhere bool // the conversation is one of [Options.Everywhere]
 }
 
 // A Kind says what to do next.

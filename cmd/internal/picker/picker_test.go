@@ -369,59 +369,6 @@ func TestPreviewRests(t *testing.T) {
 	})
 }
 
-// TestMouse: a click moves the cursor, a second one soon after resumes.
-func TestMouse(t *testing.T) {
-	now := clock()
-	o := options(conversations())
-	o.Now = func() time.Time { return now }
-	drive(t, o, 80, 24, func(d *driver) {
-		click := func(y int) { d.send(tea.MouseClickMsg{X: 10, Y: y, Button: tea.MouseLeft}) }
-		d.m.View()
-		click(1) // a heading belongs to the row below it
-		click(5)
-		if d.left || d.m.list.cursor != 2 {
-			t.Fatalf("a click moves to %d", d.m.list.cursor)
-		}
-		now = now.Add(doubleClick)
-		click(5)
-		if d.left {
-			t.Fatal("a late second click resumes")
-		}
-		now = now.Add(doubleClick / 2)
-		click(5)
-		if !d.left || d.m.choice.Row.ID != conversations()[2].ID {
-			t.Errorf("a double click chooses %+v", d.m.choice)
-		}
-		click(23)
-	})
-}
-
-// TestWheel: a flood of wheel events becomes one message a frame.
-func TestWheel(t *testing.T) {
-	now := clock()
-	o := options(conversations())
-	o.Now = func() time.Time { return now }
-	m := newModel(t.Context(), o)
-	var f flood
-	var moves []int
-	for i := range 100 {
-		now = now.Add(time.Millisecond)
-		button := tea.MouseWheelDown
-		if i%4 == 3 {
-			button = tea.MouseWheelUp
-		}
-		if w, ok := f.fold(m, tea.MouseWheelMsg{Button: button}).(wheel); ok {
-			moves = append(moves, w.by)
-		}
-	}
-	if len(moves) > 8 {
-		t.Errorf("100 events in 100 ms become %v", moves)
-	}
-	if key := (tea.KeyPressMsg{Code: 'a'}); f.fold(m, key) != tea.Msg(key) {
-		t.Error("keys do not pass")
-	}
-}
-
 // TestSearch: / searches what was said; its hits take the place of the list.
 func TestSearch(t *testing.T) {
 	drive(t, options(conversations()), 80, 24, func(d *driver) {
@@ -473,6 +420,28 @@ func TestActions(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestEverywhere: Ctrl+A lists the conversations of all workspaces, and again those of this
+// one; changes of this one do not show meanwhile.
+func TestEverywhere(t *testing.T) {
+	o := options(conversations())
+	o.Everywhere = func(context.Context) (Rows, error) { return many(50), nil }
+	drive(t, o, 80, 24, func(d *driver) {
+		d.press("ctrl+a")
+		d.reload(conversations()[:2])
+		if !strings.Contains(screen(d.m), "45 of 45 everywhere, 5 hidden") {
+			t.Errorf("everywhere:\n%s", screen(d.m))
+		}
+		d.press("ctrl+a")
+		if got := len(d.m.list.items); got != 10 {
+			t.Errorf("back here are %d", got)
+		}
+		d.press("ctrl+a", "home", "enter")
+		if !d.m.choice.Everywhere || d.m.choice.Row.ID != many(2)[1].ID {
+			t.Errorf("chose %+v", d.m.choice)
+		}
+	})
 }
 
 // TestPaste: pasted text filters, without its line breaks.
