@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"cortext/cmd/internal/find"
+	"cortext/cmd/internal/listing"
 	"cortext/cmd/internal/search"
 )
 
