@@ -160,7 +160,7 @@ func indexCommand(a *app) *cobra.Command {
 		Hidden:  true,
 		Args:    args(cobra.NoArgs),
 		RunE: a.quietlyWithin(func(cmd *cobra.Command, w *opened, _ []string) error {
-			list, err := listing.Open(w.Store)
+			list, err := w.Listing(nil)
 			if err != nil {
 				return err
 			}
