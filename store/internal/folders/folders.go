@@ -218,6 +218,11 @@ func (r *Root) RemoveAll(name string) error {
 	return r.in(name, func(root *os.Root, base string) error { return root.RemoveAll(base) })
 }
 
+// Chmod is [os.Root.Chmod].
+func (r *Root) Chmod(name string, mode fs.FileMode) error {
+	return r.in(name, func(root *os.Root, base string) error { return root.Chmod(base, mode) })
+}
+
 // Rename is [os.Root.Rename].
 func (r *Root) Rename(from, to string) error {
 	if runtime.GOOS == "windows" {

@@ -1,0 +1,571 @@
+package store
+
+import (
+	"bytes"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"cortext/schema"
+	"cortext/schema/jsonl"
+)
+
+// A Copy is what one other place has of a conversation: a commit, a transcript, a backup.
+type Copy struct {
+	From     string          // the place, as users know it
+	Session  *schema.Session // nil: none
+	Messages []byte          // lines of messages.jsonl
+	Tools    []byte          // lines of tools.jsonl
+}
+
+// Copies are what other places have of a conversation and its sub-agents, the preferred
+// places first.
+type Copies struct {
+	Places    []Copy
+	Subagents map[string]*Copies // by the name of their folder
+
+	// Whole says that the agents' transcripts of all of the conversation's sessions were
+	// read to their ends. Counters above the count are then wrong, not the log.
+	Whole bool
+}
+
+// Of returns the copies of a sub-agent, by the name of its folder.
+func (f *Copies) Of(subagent string) *Copies {
+	if f == nil || f.Subagents[subagent] == nil {
+		return &Copies{}
+	}
+	return f.Subagents[subagent]
+}
+
+// A RepairStep says what a repair does to one file.
+type RepairStep struct {
+	File  string // relative to the workspace
+	Done  string // "rewritten", "3 records restored from the last commit of git"
+	Lines []RepairedLine
+}
+
+// A Repair is a repair of one conversation, done or planned.
+type Repair struct {
+	Path  string // of the conversation
+	Steps []RepairStep
+	Lost  []Damage // what stays missing
+	Kept  string   // the folder with the files as they were; empty: nothing was changed
+
+	changes []change
+}
+
+// maxRepair is the size, in bytes, of the largest log that is repaired. It is read into
+// memory.
+const maxRepair = 1 << 30
+
+// PlanRepair says what [Conversation.Repair] would do. It changes nothing.
+func (c *Conversation) PlanRepair(f *Copies) (*Repair, error) {
+	p := planner{s: c.s, out: &Repair{Path: c.path}}
+	err := p.conversation(c, f, nil)
+	return p.out, err
+}
+
+// Repair rewrites the logs of a conversation without what is no record, appends the
+// records that only other places have, rebuilds a session.json that is missing or broken,
+// and moves away what has the name of a file. The files as they were are kept below
+// .workspace/local/kept/repairs; see [Store.UndoRepair]. Damage that costs nothing is
+// mended, too. The error is a [*schema.VersionError] if a later cortext wrote the
+// conversation.
+func (c *Conversation) Repair(f *Copies) (*Repair, error) {
+	locks, made, err := c.lockAll()
+	defer func() {
+		for _, l := range slices.Backward(locks) {
+			l.undo()
+			l.release()
+		}
+	}()
+	if err != nil {
+		return nil, err
+	}
+	p := planner{s: c.s, out: &Repair{Path: c.path}, made: made}
+	if err := p.conversation(c, f, nil); err != nil || len(p.out.changes) == 0 {
+		return p.out, err
+	}
+	return p.out, c.s.carryOut(p.out, p.id, made)
+}
+
+// carryOut makes the changes of a repair.
+func (s *Store) carryOut(r *Repair, id string, made []string) error {
+	j, err := newJournal(s, id, r.Path, r.changes)
+	if err != nil {
+		return explain(err)
+	}
+	defer j.release()
+	for _, name := range made {
+		if path.Base(name) != messagesFile {
+			j.manifest.Made = append(j.manifest.Made, name)
+		}
+	}
+	if err := j.stage(); err != nil {
+		_ = s.root.RemoveAll(j.dir)
+		return explain(err)
+	}
+	r.Kept = j.dir
+	return explain(j.apply())
+}
+
+// lockAll locks the conversation in all of its folders. It does not lock a folder whose
+// messages.jsonl is no file, because nobody can write there. made lists what taking the
+// locks created.
+func (c *Conversation) lockAll() (locks []*writeLock, made []string, err error) {
+	m := merge{tx: &Tx{writeLock: &writeLock{c: c}}}
+	for _, f := range c.folders() {
+		conv := c
+		if f != c.sessionFolder {
+			conv = m.conversation(f)
+		}
+		if info, err := c.s.root.Lstat(f.dir); err == nil && !info.IsDir() {
+			continue
+		} else if err != nil && f != c.sessionFolder {
+			continue
+		}
+		if info, err := c.s.root.Lstat(f.file(messagesFile)); err == nil && !info.Mode().IsRegular() {
+			continue
+		}
+		l, err := conv.lock()
+		if err != nil {
+			return locks, made, err
+		}
+		locks, made = append(locks, l), append(made, l.made...)
+	}
+	return locks, made, nil
+}
+
+// A planner plans the repair of one conversation.
+type planner struct {
+	s    *Store
+	out  *Repair
+	made []string // what taking the lock created counts as missing
+	id   string   // of the conversation
+}
+
+// A folderPlan is the plan for one folder of a conversation.
+type folderPlan struct {
+	sessionFolder
+	session  stored
+	there    bool // the folder exists
+	messages logPlan
+	tools    logPlan
+}
+
+// A logPlan is the plan for one log.
+type logPlan struct {
+	before   fileState
+	content  []byte // as it is
+	salvaged        // what is kept of it
+	added    []byte
+	from     map[string]int // number of records added, by place
+}
+
+func (l *logPlan) final() []byte { return append(slices.Clip(l.salvaged.content), l.added...) }
+
+// conversation plans a conversation and its sub-agents.
+func (p *planner) conversation(c *Conversation, f *Copies, above *census) error {
+	n := newCensus(above)
+	var plans []*folderPlan
+	var have records
+	for _, folder := range c.folders() {
+		fp, err := p.look(folder, n, &have)
+		if err != nil {
+			return err
+		}
+		plans = append(plans, fp)
+	}
+	i := slices.IndexFunc(plans, func(fp *folderPlan) bool { return fp.sessionFolder == c.sessionFolder })
+	own := plans[i]
+	if err := p.restore(own, f, n, &have); err != nil {
+		return err
+	}
+	lost := n.missing()
+	if len(plans) == 1 && len(lost) > 0 && p.countersWrong(own, f, n) {
+		n.counted = 0
+		lost = n.missing()
+	}
+	p.out.Lost = append(p.out.Lost, lost...)
+	for _, fp := range plans {
+		if err := p.session(c, fp, f, n, len(plans) == 1 && len(lost) == 0, len(plans) > 1); err != nil {
+			return err
+		}
+	}
+	names, _ := c.Subagents()
+	if f != nil {
+		for name := range f.Subagents {
+			if !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+		slices.Sort(names)
+	}
+	for _, name := range names {
+		sub := c.subagent(name)
+		var more []sessionFolder
+		for _, o := range c.others() {
+			if o := o.subagent(name); o.exists() {
+				more = append(more, o)
+			}
+		}
+		sub.setOthers(more)
+		if err := p.conversation(sub, f.Of(name), n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// countersWrong reports whether session.json counted too many messages, rather than the
+// log having lost some: the log is as long as it was when they were counted, and whole; or
+// the transcripts have no more.
+func (p *planner) countersWrong(fp *folderPlan, f *Copies, n *census) bool {
+	sess := fp.session.session
+	if sess == nil || n.blind {
+		return false
+	}
+	holes, parents := n.absent(n.follows, n.holds)
+	_ = holes
+	if len(parents) > 0 {
+		return false
+	}
+	unchanged := sess.CountedBytes == fp.messages.before.Size && !fp.messages.changed() && len(fp.messages.added) == 0
+	return unchanged || f != nil && f.Whole
+}
+
+// look reads a folder, and plans to move away what is no file in it.
+func (p *planner) look(f sessionFolder, n *census, have *records) (*folderPlan, error) {
+	fp := &folderPlan{sessionFolder: f}
+	n.dirs = append(n.dirs, f.dir)
+	st, err := p.s.state(f.dir)
+	if err != nil {
+		return nil, err
+	}
+	if st.Kind != kindFolder {
+		if st.Kind != kindAbsent {
+			p.moveAway(f.dir, st)
+		}
+		return fp, nil
+	}
+	fp.there = true
+	p.mode(f.dir, st)
+	if fp.session, err = f.read(); err != nil {
+		return nil, err
+	}
+	n.expect(f, fp.session.session)
+	if fp.tools, err = readPlan(p, f, toolLog(), func(t schema.Tool, raw []byte, line int) {
+		_ = n.tool(jsonl.Record{Raw: raw}, place{f.file(toolsFile), line, 0})
+		have.add("t"+t.ID, t.Rev, raw)
+	}); err != nil {
+		return nil, err
+	}
+	if fp.messages, err = readPlan(p, f, messageLog(), func(m schema.Message, raw []byte, line int) {
+		_ = n.message(jsonl.Record{Raw: raw}, place{f.file(messagesFile), line, 0})
+		have.add("m"+m.ID, m.Rev, raw)
+	}); err != nil {
+		return nil, err
+	}
+	if err := p.summaries(f); err != nil {
+		return nil, err
+	}
+	return fp, p.subagentFolders(f)
+}
+
+// readPlan reads a log and takes its whole records.
+func readPlan[R any](p *planner, f sessionFolder, k logKind[R], each func(r R, raw []byte, line int)) (l logPlan, err error) {
+	name := f.file(k.file)
+	if l.before, err = p.s.state(name); err != nil {
+		return l, err
+	}
+	switch {
+	case slices.Contains(p.made, name) && l.before.Size == 0:
+		l.before = fileState{}
+		return l, nil
+	case l.before.Kind == kindAbsent:
+		return l, nil
+	case !l.before.isFile():
+		return l, nil
+	case l.before.SHA256 == "":
+		return l, fmt.Errorf("%q: %w", name, fs.ErrPermission)
+	}
+	if l.content, err = p.s.readBounded(name, maxRepair); err != nil {
+		return l, err
+	}
+	l.salvaged = salvage(l.content, k, each)
+	return l, nil
+}
+
+// moveAway plans to move away what has the name of a file or folder.
+func (p *planner) moveAway(name string, st fileState) {
+	p.out.changes = append(p.out.changes, change{File: name, Before: st})
+	p.step(name, movedAway(st))
+}
+
+func movedAway(st fileState) string { return "it is " + st.Kind + ": moved away" }
+
+func (p *planner) step(name, done string, lines ...RepairedLine) {
+	p.out.Steps = append(p.out.Steps, RepairStep{File: name, Done: done, Lines: lines})
+}
+
+// mode plans to give a file or folder the private mode.
+func (p *planner) mode(name string, st fileState) {
+	want := octal(privateFileMode)
+	if st.Kind == kindFolder {
+		want = octal(privateDirMode)
+	}
+	if st.Mode == want {
+		return
+	}
+	after := st
+	after.Mode = want
+	p.out.changes = append(p.out.changes, change{File: name, Before: st, After: after})
+	p.step(name, fmt.Sprintf("mode %s instead of %s", want, st.Mode))
+}
+
+// summaries plans to set aside the summaries that cannot be read.
+func (p *planner) summaries(f sessionFolder) error {
+	dir := f.file(summariesDir)
+	st, err := p.s.state(dir)
+	if err != nil || st.Kind == kindAbsent {
+		return err
+	}
+	if st.Kind != kindFolder {
+		p.moveAway(dir, st)
+		return nil
+	}
+	p.mode(dir, st)
+	_, damage := f.summaries()
+	for _, d := range damage {
+		if d.Kind == Newer {
+			continue
+		}
+		st, err := p.s.state(d.File)
+		if err != nil {
+			return err
+		}
+		p.out.changes = append(p.out.changes, change{File: d.File, Before: st})
+		p.step(d.File, "set aside; nothing is lost, cortext compact --apply makes it again")
+	}
+	return nil
+}
+
+// subagentFolders plans to move away what is no folder among the sub-agents.
+func (p *planner) subagentFolders(f sessionFolder) error {
+	dir := f.file(subagentsDir)
+	st, err := p.s.state(dir)
+	if err != nil || st.Kind == kindAbsent {
+		return err
+	}
+	if st.Kind != kindFolder {
+		p.moveAway(dir, st)
+		return nil
+	}
+	p.mode(dir, st)
+	entries, err := p.s.readDir(dir)
+	for _, e := range entries {
+		if e.IsDir() {
+			continue
+		}
+		if st, err = p.s.state(dir + "/" + e.Name()); err != nil {
+			return err
+		}
+		p.moveAway(dir+"/"+e.Name(), st)
+	}
+	return err
+}
+
+// logChange plans the change of a log, if any.
+func (p *planner) logChange(name string, l *logPlan) {
+	restored := restoredText(l.from)
+	c := change{File: name, Before: l.before}
+	switch {
+	case l.before.Kind != kindAbsent && !l.before.isFile():
+		p.step(name, strings.TrimSuffix(movedAway(l.before)+"; "+restored, "; "))
+		if c.content = l.added; len(l.added) == 0 {
+			p.out.changes = append(p.out.changes, c)
+			return
+		}
+	case l.changed():
+		c.content = l.final()
+		p.step(name, strings.TrimSuffix("rewritten; "+restored, "; "), l.done...)
+	case len(l.added) > 0 && l.before.isFile() && len(l.content) > 0:
+		c.Append, c.content = true, l.added
+		p.step(name, restored)
+	case len(l.added) > 0:
+		c.content = l.added
+		p.step(name, restored)
+	case l.before.isFile():
+		p.mode(name, l.before)
+		return
+	default:
+		return
+	}
+	c.After = stateOf(l.final(), privateFileMode)
+	p.out.changes = append(p.out.changes, c)
+}
+
+// restoredText says how many records come from where.
+func restoredText(from map[string]int) string {
+	var texts []string
+	for place, n := range from {
+		texts = append(texts, plural(n, "record", "records")+" restored from "+place)
+	}
+	slices.Sort(texts)
+	return strings.Join(texts, ", ")
+}
+
+// session plans the logs and session.json of a folder. count says that the counters may be
+// set to what the logs hold, several that the conversation is in several folders.
+func (p *planner) session(c *Conversation, fp *folderPlan, f *Copies, n *census, count, several bool) error {
+	p.logChange(fp.file(toolsFile), &fp.tools)
+	p.logChange(fp.file(messagesFile), &fp.messages)
+	name := fp.file(sessionFile)
+	before, err := p.s.state(name)
+	if !fp.there {
+		before, err = fileState{}, nil
+	}
+	if err != nil {
+		return err
+	}
+	blocked := before.Kind != kindAbsent && !before.isFile()
+	sess, how := fp.session.session, ""
+	switch {
+	case sess != nil && !fp.session.mend:
+	case sess != nil:
+		how = "mended: both sides of the merge are in it"
+		if fp.session.session.Repair.Partial {
+			how = "mended from the lines that can be read"
+		}
+	case several && before.Kind == kindAbsent:
+		return nil // the next write creates it from those in the other folders
+	case within(keptDir, fp.dir) && before.Kind == kindAbsent:
+		return nil // a waiting folder may have none
+	default:
+		if sess, how, err = p.rebuild(c, fp, f); err != nil || sess == nil {
+			return err
+		}
+		if blocked {
+			how = movedAway(before) + "; " + how
+		}
+	}
+	if p.id == "" {
+		p.id = sess.ID
+	}
+	changed := fp.messages.changed() || len(fp.messages.added)+len(fp.tools.added) > 0 || fp.tools.changed()
+	wrong := sess.CountedBytes > 0 && sess.MessageCount > n.tally.messages
+	if how == "" && (!count || !changed && !wrong) {
+		if before.isFile() {
+			p.mode(name, before)
+		}
+		return nil
+	}
+	sess.Repair = nil
+	switch {
+	case count:
+		if wrong && how == "" {
+			how = fmt.Sprintf("message_count %d instead of %d", n.tally.messages, sess.MessageCount)
+		}
+		n.tally.into(sess, int64(len(fp.messages.final())))
+	case several || how != "":
+		sess.CountedBytes = 0
+	}
+	if err := p.s.redaction(nil).session(sess); err != nil {
+		return err
+	}
+	sess.Upgrade()
+	content, err := sess.Marshal()
+	if err != nil {
+		return err
+	}
+	after := stateOf(content, privateFileMode)
+	if after.sameBytes(before) {
+		p.mode(name, before)
+		return nil
+	}
+	if how == "" {
+		how = "counted again"
+	}
+	p.out.changes = append(p.out.changes, change{File: name, Before: before, After: after, content: content})
+	p.step(name, how)
+	return nil
+}
+
+// rebuild makes the session.json of a folder that has none that can be read. It returns
+// nil if nothing is known about the conversation.
+func (p *planner) rebuild(c *Conversation, fp *folderPlan, f *Copies) (sess *schema.Session, how string, err error) {
+	var places []string
+	take := func(s *schema.Session, from string) {
+		if s == nil {
+			return
+		}
+		if sess == nil {
+			sess, places = s, []string{from}
+			return
+		}
+		if !isSame(sess.ID, s.ID) {
+			return
+		}
+		if merged, err := schema.MergeSessions(sess, s); err == nil {
+			sess, places = merged, append(places, from)
+		}
+	}
+	take(salvageSession(fp.session.raw), "what can be read of it")
+	if c.base == "" && fp.sessionFolder == c.sessionFolder {
+		for _, name := range []string{backupFile(c.path), backupsDir + "/" + c.path + "/" + sessionFile} {
+			if old, err := p.s.readRegular(name); err == nil {
+				if s, err := schema.ParseSession(old); err == nil {
+					take(s, "its backup")
+					break
+				}
+			}
+		}
+	}
+	if f != nil && fp.sessionFolder == c.sessionFolder {
+		for _, place := range f.Places {
+			take(place.Session, place.From)
+		}
+	}
+	if sess != nil {
+		sess.CountedBytes = 0
+		complete(sess, c.path)
+		return sess, "rebuilt from " + strings.Join(slices.Compact(places), ", "), nil
+	}
+	log := fp.messages.final()
+	if len(log) == 0 && len(fp.tools.final()) == 0 && fp.session.raw == nil && !fp.session.blocked {
+		return nil, "", nil
+	}
+	sess, err = c.fromMessages(func(yield func(schema.Message, error) bool) {
+		for rec, err := range jsonl.Read(bytes.NewReader(log), 0, 1) {
+			if err != nil {
+				continue
+			}
+			if m, err := schema.ParseMessage(rec.Raw); err == nil && !yield(m, nil) {
+				return
+			}
+		}
+	})
+	if err != nil {
+		return nil, "", err
+	}
+	complete(sess, c.path)
+	return sess, "rebuilt from the log and the folder's name", nil
+}
+
+// salvageSession reads as much as possible of a broken session.json; nil if that is
+// nothing of use.
+func salvageSession(raw []byte) *schema.Session {
+	if text, ok := fromUTF16(raw); ok {
+		raw = text
+	}
+	raw = bytes.TrimPrefix(bytes.Trim(raw, "\x00"), []byte("\xEF\xBB\xBF"))
+	if len(raw) == 0 {
+		return nil
+	}
+	if s, err := schema.ParseSession(raw); err == nil {
+		return s
+	}
+	return schema.SalvageSession(raw)
+}
