@@ -64,7 +64,9 @@ var repairCases = []struct {
 		}
 	}},
 	{"no .session", func(t *testing.T, s *Store, c *Conversation) { must(t, os.RemoveAll(filepath.Join(s.dir, c.dir))) }},
-	{"no session.json", func(t *testing.T, s *Store, c *Conversation) { must(t, os.Remove(filepath.Join(s.dir, c.file(sessionFile)))) }},
+	{"no session.json", func(t *testing.T, s *Store, c *Conversation) {
+		must(t, os.Remove(filepath.Join(s.dir, c.file(sessionFile))))
+	}},
 	{"half a session.json", func(t *testing.T, s *Store, c *Conversation) {
 		b := readFile(t, s, c.file(sessionFile))
 		writeFile(t, s, c.file(sessionFile), b[:len(b)/2])
