@@ -51,6 +51,7 @@ type journal struct {
 type manifest struct {
 	ID      string      `json:"id,omitempty"` // of the conversation
 	Path    string      `json:"path"`         // of the conversation
+	Run     string      `json:"run"`          // the same for all repairs of one process
 	At      schema.Time `json:"at"`
 	State   string      `json:"state"`
 	Made    []string    `json:"made,omitempty"` // folders that did not exist, from the top
@@ -142,12 +143,13 @@ func (s *Store) state(name string) (fileState, error) {
 // newJournal begins a repair of a conversation. Nothing is written before stage.
 func newJournal(s *Store, id, folder string, changes []change) (*journal, error) {
 	at := s.opts.Now()
-	prefix := "repairs/" + at.UTC().Format("20060102T150405Z") + "-" + schema.PathElement(cmp.Or(id, path.Base(folder)))
+	s.repairing.Do(func() { s.repairRun = at.UTC().Format("20060102T150405.000Z") })
+	prefix := "repairs/" + s.repairRun + "-" + schema.PathElement(cmp.Or(id, path.Base(folder)))
 	dir, err := kept{s.Files}.freeName(prefix)
 	if err != nil {
 		return nil, err
 	}
-	return &journal{s: s, dir: dir, manifest: manifest{ID: id, Path: folder, At: schema.NewTime(at), State: repairBegun, Changes: changes}}, nil
+	return &journal{s: s, dir: dir, manifest: manifest{ID: id, Path: folder, Run: s.repairRun, At: schema.NewTime(at), State: repairBegun, Changes: changes}}, nil
 }
 
 // stage copies the files that will change and writes the new ones beside them, and then

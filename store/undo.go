@@ -17,6 +17,7 @@ type PastRepair struct {
 	Name       string // of its folder, relative to the workspace
 	ID         string // of the conversation; may be empty
 	Path       string // of the conversation
+	Run        string // the same for all repairs of one process
 	At         schema.Time
 	Files      []string // that it changed
 	Unfinished bool     // the process was killed
@@ -35,7 +36,7 @@ func (s *Store) PastRepairs() (list []PastRepair, err error) {
 		if err != nil {
 			continue
 		}
-		r := PastRepair{Name: repairsDir + "/" + e.Name(), ID: m.ID, Path: m.Path, At: m.At, Unfinished: m.State == repairBegun, Undone: m.State == repairUndone}
+		r := PastRepair{Name: repairsDir + "/" + e.Name(), ID: m.ID, Path: m.Path, Run: m.Run, At: m.At, Unfinished: m.State == repairBegun, Undone: m.State == repairUndone}
 		for _, c := range m.Changes {
 			if !slices.Contains(r.Files, c.File) {
 				r.Files = append(r.Files, c.File)

@@ -128,6 +128,10 @@ var rules = map[string]rule{
 		ours: []string{"cortext/cmd/internal/workspace", "cortext/schema", "cortext/store"},
 		why:  "reads conversations: no agent, no payload, and it writes nothing",
 	},
+	"cortext/cmd/internal/repair": {
+		ours: []string{"cortext/cmd/internal/capture", "cortext/cmd/internal/check", "cortext/cmd/internal/git", "cortext/cmd/internal/registry", "cortext/cmd/internal/workspace", "cortext/schema", "cortext/store"},
+		why:  "where the records of a damaged conversation still are: writes nothing itself, no printing",
+	},
 	"cortext/cmd/internal/check": {
 		ours: []string{"cortext/cmd/internal/capture", "cortext/cmd/internal/workspace", "cortext/store"},
 		why:  "what is missing, as the log, git and the checkpoints of capture say",
@@ -176,7 +180,7 @@ var rules = map[string]rule{
 		why: "what an agent waits for: no cobra, no HTTP, no single agent, no launch",
 	},
 	"cortext/cmd/internal/cli": {
-		ours: []string{"cortext/cmd/internal/organise", "cortext/cmd/internal/caller", "cortext/cmd/internal/capture", "cortext/cmd/internal/check", "cortext/cmd/internal/compact",
+		ours: []string{"cortext/cmd/internal/organise", "cortext/cmd/internal/repair", "cortext/cmd/internal/registry", "cortext/cmd/internal/caller", "cortext/cmd/internal/capture", "cortext/cmd/internal/check", "cortext/cmd/internal/compact",
 			"cortext/cmd/internal/git", "cortext/cmd/internal/history", "cortext/cmd/internal/hook", "cortext/cmd/internal/install",
 			"cortext/cmd/internal/interrupt", "cortext/cmd/internal/launch", "cortext/cmd/internal/lifecycle", "cortext/cmd/internal/openai",
 			"cortext/cmd/internal/payload", "cortext/cmd/internal/shell", "cortext/cmd/internal/shown", "cortext/cmd/internal/slash",
@@ -224,6 +228,7 @@ var forbidden = map[string]map[string]string{
 	"cortext/cmd/internal/capture":   programsElsewhere,
 	"cortext/cmd/internal/caller":    programsElsewhere,
 	"cortext/cmd/internal/check":     programsElsewhere,
+	"cortext/cmd/internal/repair":    programsElsewhere,
 	"cortext/cmd/internal/compact":   programsElsewhere,
 	"cortext/cmd/internal/history":   programsElsewhere,
 	"cortext/cmd/internal/install":   programsElsewhere,

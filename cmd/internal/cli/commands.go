@@ -39,6 +39,7 @@ var commands = []struct {
 	{"current", currentCommand},
 	{"trust", trustCommand},
 	{"check", checkCommand},
+	{"repair", repairCommand},
 	{"version", versionCommand},
 	{"completion", completionCommand},
 }
