@@ -114,6 +114,12 @@ func restoreLog[R any](l *logPlan, k logKind[R], from restoring[R]) error {
 					continue
 				}
 			}
+			keep := *rev
+			if r, err = from.prepare(r); err != nil {
+				continue // it is not a record that cortext would write
+			}
+			_, rev = from.id(&r)
+			*rev = keep
 			was, ok := best[id]
 			if !ok {
 				order = append(order, id)
@@ -136,15 +142,7 @@ func restoreLog[R any](l *logPlan, k logKind[R], from restoring[R]) error {
 	}
 	for _, id := range order {
 		c := best[id]
-		_, rev := from.id(&c.r)
-		keep := *rev
-		r, err := from.prepare(c.r)
-		if err != nil {
-			continue // it is not a record that cortext would write
-		}
-		_, rev = from.id(&r)
-		*rev = keep
-		add(k.encode(&r), c.from)
+		add(k.encode(&c.r), c.from)
 	}
 	return nil
 }

@@ -311,4 +311,3 @@ func (r repairing) undo(queries []string) error {
 	}
 	return errors.Join(errs...)
 }
-
