@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -15,25 +14,11 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"cortext/schema"
 	"cortext/store/filelock"
 	"cortext/store/internal/lines"
-)
-
-// repairsDir holds a folder for each repair, with its manifest and the files as they were.
-const repairsDir = keptDir + "/repairs"
-
-const manifestFile = "manifest.json"
-
-// The states of a repair. Only an unfinished one can be finished; only a finished or an
-// unfinished one can be undone.
-const (
-	repairBegun  = "begun"
-	repairDone   = "done"
-	repairUndone = "undone"
 )
 
 // A journal makes several changes to files as one repair, which survives a kill at any
@@ -45,99 +30,6 @@ type journal struct {
 	dir      string // of the repair
 	manifest manifest
 	unlocks  []func()
-}
-
-// A manifest describes a repair. Its file is written before the first change.
-type manifest struct {
-	ID      string      `json:"id,omitempty"` // of the conversation
-	Path    string      `json:"path"`         // of the conversation
-	Run     string      `json:"run"`          // the same for all repairs of one process
-	At      schema.Time `json:"at"`
-	State   string      `json:"state"`
-	Made    []string    `json:"made,omitempty"` // folders that did not exist, from the top
-	Changes []change    `json:"changes"`
-}
-
-// A change is what a repair does to one file, or to what has the name of a file.
-type change struct {
-	File   string    `json:"file"` // relative to the workspace
-	Before fileState `json:"before"`
-	After  fileState `json:"after"`
-	Old    string    `json:"old,omitempty"`    // in the repair's folder: the file as it was
-	New    string    `json:"new,omitempty"`    // there: what replaces it, or is appended to it
-	Append bool      `json:"append,omitempty"` // New is appended
-
-	content []byte // of New
-}
-
-// The kinds of a fileState other than those of [lines.Kind].
-const (
-	kindAbsent = ""
-	kindFile   = "a file"
-	kindFolder = "a folder"
-)
-
-// A fileState describes what has a name.
-type fileState struct {
-	Kind   string `json:"kind,omitempty"`
-	Mode   string `json:"mode,omitempty"` // permissions in octal, of a file or folder
-	Size   int64  `json:"size,omitempty"`
-	SHA256 string `json:"sha256,omitempty"` // of a file
-}
-
-func (f fileState) sameBytes(o fileState) bool {
-	return f.Kind == o.Kind && f.Size == o.Size && f.SHA256 == o.SHA256
-}
-
-// isFile reports whether the state is that of a regular file.
-func (f fileState) isFile() bool { return f.Kind == kindFile }
-
-// isOther reports whether something has the name that is neither a file nor, for a mode,
-// a folder.
-func (c *change) movesAway() bool {
-	return c.Before.Kind != kindAbsent && !c.Before.isFile() && c.After.Kind != c.Before.Kind
-}
-
-// stateOf returns the state of a file with a content.
-func stateOf(content []byte, mode fs.FileMode) fileState {
-	sum := sha256.Sum256(content)
-	return fileState{Kind: kindFile, Mode: octal(mode), Size: int64(len(content)), SHA256: hex.EncodeToString(sum[:])}
-}
-
-// octal spells permissions. Windows has none.
-func octal(mode fs.FileMode) string {
-	if runtime.GOOS == "windows" {
-		return ""
-	}
-	return fmt.Sprintf("%04o", mode.Perm())
-}
-
-// state looks at what has a name now.
-func (s *Store) state(name string) (fileState, error) {
-	info, err := s.root.Lstat(name)
-	switch {
-	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
-		return fileState{}, nil
-	case err != nil:
-		return fileState{}, err
-	case info.IsDir():
-		return fileState{Kind: kindFolder, Mode: octal(info.Mode())}, nil
-	case !info.Mode().IsRegular():
-		return fileState{Kind: lines.Kind(info.Mode())}, nil
-	}
-	st := fileState{Kind: kindFile, Mode: octal(info.Mode()), Size: info.Size()}
-	f, _, _, err := lines.Open(s.root, name, os.O_RDONLY, 0)
-	if errors.Is(err, fs.ErrPermission) {
-		return st, nil
-	}
-	if err != nil {
-		return st, err
-	}
-	defer f.Close()
-	h := sha256.New()
-	st.Size, err = io.Copy(h, f)
-	st.SHA256 = hex.EncodeToString(h.Sum(nil))
-	return st, err
 }
 
 // newJournal begins a repair of a conversation. Nothing is written before stage.
@@ -226,11 +118,7 @@ func (j *journal) put(name string, r io.Reader, mode fs.FileMode) error {
 // save writes the manifest.
 func (j *journal) save(state string) error {
 	j.manifest.State = state
-	b, err := json.MarshalIndent(j.manifest, "", "  ")
-	if err != nil {
-		return err
-	}
-	return j.s.replace(j.dir+"/"+manifestFile, append(b, '\n'), privateFileMode)
+	return j.s.replace(j.dir+"/"+manifestFile, j.manifest.encode(), privateFileMode)
 }
 
 // A changedError means that a file is no longer as a repair saw or left it.

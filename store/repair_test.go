@@ -1,12 +1,15 @@
 package store
 
 import (
+	"errors"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"cortext/schema"
 )
 
 // repairCases damage a conversation of four messages and two calls.
@@ -172,6 +175,14 @@ func TestRepair(t *testing.T) {
 	}
 }
 
+// contents leaves out the modes.
+func contents(tree map[string]string) map[string]string {
+	for name, v := range tree {
+		_, tree[name], _ = strings.Cut(v, " ")
+	}
+	return tree
+}
+
 func wantSameTree(t *testing.T, what string, want, got map[string]string) {
 	t.Helper()
 	for _, name := range slices.Sorted(maps.Keys(want)) {
@@ -184,4 +195,99 @@ func wantSameTree(t *testing.T, what string, want, got map[string]string) {
 			t.Errorf("%s: %s is new", what, name)
 		}
 	}
+}
+
+// finishAndRepair does what the repair command does.
+func finishAndRepair(s *Store, path string, copies *Copies) error {
+	past, err := s.PastRepairs()
+	if err != nil {
+		return err
+	}
+	for _, r := range past {
+		if r.Unfinished {
+			if err := s.FinishRepair(r); err != nil {
+				return err
+			}
+		}
+	}
+	c := s.at("", path)
+	c.findOthers(nil)
+	_, err = c.Repair(copies)
+	return errors.Join(err, c.Close())
+}
+
+// ruined makes a conversation with four messages and damages all of its files. No record
+// is lost.
+func ruined(t *testing.T, s *Store) *Conversation {
+	t.Helper()
+	c, err := s.Create("plan", "x", &schema.Session{ID: testID("abcd"), CreatedAt: schema.NewTime(start)}, nil)
+	must(t, err)
+	appendBatch(t, c, thread(0, 4))
+	must(t, settle(c))
+	must(t, c.Close())
+	writeFile(t, s, c.file(toolsFile), strings.ReplaceAll(readFile(t, s, c.file(toolsFile)), "}\n{", "}{"))
+	writeFile(t, s, c.file(messagesFile), strings.Replace(readFile(t, s, c.file(messagesFile)), "\n", "\n\x00\x00", 2)+"torn")
+	writeFile(t, s, c.file(sessionFile), readFile(t, s, c.file(sessionFile))[:60])
+	writeFile(t, s, c.file(subagentsDir), "a file")
+	writeFile(t, s, c.file(summariesDir+"/m0-m1.json"), "{")
+	return c
+}
+
+func wantFour(t *testing.T, s *Store) {
+	t.Helper()
+	c, err := s.Conversation(crashPath)
+	must(t, err)
+	ids, err := c.MessageIDs()
+	if err != nil || len(ids) != 4 {
+		t.Errorf("messages %v, %v", ids, err)
+	}
+	if n := len(logLines(t, c)); n < 5 {
+		t.Errorf("the logs hold %d lines", n)
+	}
+}
+
+// undoLast undoes the last repair, if it is not undone.
+func undoLast(s *Store) error {
+	past, err := s.PastRepairs()
+	if err == nil && len(past) > 0 && !past[0].Undone {
+		err = s.UndoRepair(past[0])
+	}
+	return err
+}
+
+// TestUndoRefuses checks that an undo overwrites nothing that was written after the
+// repair, and names the file.
+func TestUndoRefuses(t *testing.T) {
+	s := newTestStore(t)
+	c := ruined(t, s)
+	_, err := c.Repair(nil)
+	must(t, err)
+	appendBatch(t, c, thread(4, 6))
+	c.Close()
+	before := tree(t, s)
+	if err := undoLast(s); err == nil || !strings.Contains(err.Error(), `messages.jsonl" has changed since`) && !strings.Contains(err.Error(), `tools.jsonl" has changed since`) {
+		t.Errorf("the undo: %v", err)
+	}
+	wantSameTree(t, "a refused undo", before, tree(t, s))
+	wantSound(t, s)
+}
+
+// TestRedactedStays checks that a record does not come back in an earlier wording, and
+// that a missing one comes back in its latest.
+func TestRedactedStays(t *testing.T) {
+	s := newTestStore(t)
+	c := create(t, s)
+	appendBatch(t, c, thread(0, 4))
+	c.Close()
+	log := readFile(t, s, c.file(messagesFile))
+	lines := strings.SplitAfter(log, "\n")
+	redacted := strings.Replace(strings.Replace(lines[1], "message 1", "[redacted: mine]", 1), "}\n", ",\"rev\":1}\n", 1)
+	gone := strings.Replace(strings.Replace(lines[2], "message 2", "[redacted: mine]", 1), "10}\n", "13,\"rev\":1}\n", 1)
+	writeFile(t, s, c.file(messagesFile), lines[0]+redacted+lines[3])
+	r, err := c.Repair(&Copies{Places: []Copy{{From: "a", Messages: []byte(log)}, {From: "b", Messages: []byte(gone)}}})
+	must(t, err)
+	if got := readFile(t, s, c.file(messagesFile)); got != lines[0]+redacted+lines[3]+gone || len(r.Steps) != 2 || r.Steps[0].Done != "1 record restored from b" {
+		t.Errorf("%+v:\n%s", r.Steps, got)
+	}
+	wantSound(t, s)
 }

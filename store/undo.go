@@ -1,7 +1,6 @@
 package store
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -46,29 +45,6 @@ func (s *Store) PastRepairs() (list []PastRepair, err error) {
 	}
 	slices.SortStableFunc(list, func(a, b PastRepair) int { return b.At.Time().Compare(a.At.Time()) })
 	return list, explain(err)
-}
-
-func (s *Store) readManifest(dir string) (m manifest, err error) {
-	b, err := s.readRegular(dir + "/" + manifestFile)
-	if err == nil {
-		err = json.Unmarshal(b, &m)
-	}
-	if err != nil {
-		return m, fmt.Errorf("%q: %w", dir+"/"+manifestFile, err)
-	}
-	// The file may come from a repository: it must not lead out of the conversations.
-	for _, c := range m.Changes {
-		if checkPath(c.File) != nil || !within(conversationsDir, c.File) && !within(waitingDir, c.File) ||
-			strings.ContainsAny(c.Old+c.New, "/\\") {
-			return m, fmt.Errorf("%q names %q, which no repair changes", dir+"/"+manifestFile, c.File)
-		}
-	}
-	for _, name := range m.Made {
-		if checkPath(name) != nil || !within(conversationsDir, name) && !within(localDir, name) {
-			return m, fmt.Errorf("%q names %q, which no repair makes", dir+"/"+manifestFile, name)
-		}
-	}
-	return m, nil
 }
 
 // UndoRepair restores every file as it was before a repair. If a file has changed since,
