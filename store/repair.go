@@ -220,20 +220,19 @@ func (p *planner) conversation(c *Conversation, f *Copies, above *census) error 
 }
 
 // countersWrong reports whether session.json counted too many messages, rather than the
-// log having lost some: the log is as long as it was when they were counted, and whole; or
-// the transcripts have no more.
+// log having lost some: the log is whole, nothing follows a missing message, and the place
+// up to which it was counted still ends a line; or the transcripts have no more.
 func (p *planner) countersWrong(fp *folderPlan, f *Copies, n *census) bool {
 	sess := fp.session.session
 	if sess == nil || n.blind {
 		return false
 	}
-	holes, parents := n.absent(n.follows, n.holds)
-	_ = holes
-	if len(parents) > 0 {
+	if _, parents := n.absent(n.follows, n.holds); len(parents) > 0 {
 		return false
 	}
-	unchanged := sess.CountedBytes == fp.messages.before.Size && !fp.messages.changed() && len(fp.messages.added) == 0
-	return unchanged || f != nil && f.Whole
+	log, at := fp.messages.content, sess.CountedBytes
+	whole := !fp.messages.changed() && len(fp.messages.added) == 0 && at > 0 && at <= int64(len(log)) && log[at-1] == '\n'
+	return whole || f != nil && f.Whole
 }
 
 // look reads a folder, and plans to move away what is no file in it.
@@ -256,15 +255,15 @@ func (p *planner) look(f sessionFolder, n *census, have *records) (*folderPlan, 
 		return nil, err
 	}
 	n.expect(f, fp.session.session)
-	if fp.tools, err = readPlan(p, f, toolLog(), func(t schema.Tool, raw []byte, line int) {
-		_ = n.tool(jsonl.Record{Raw: raw}, place{f.file(toolsFile), line, 0})
-		have.add("t"+t.ID, t.Rev, raw)
+	if fp.tools, err = readPlan(p, f, toolLog(), func(t schema.Tool, raw []byte, at heldAt) {
+		_ = n.tool(jsonl.Record{Raw: raw}, place{f.file(toolsFile), at.line, 0})
+		have.add("t"+t.ID, heldRecord{t.Rev, raw, at.mangled})
 	}); err != nil {
 		return nil, err
 	}
-	if fp.messages, err = readPlan(p, f, messageLog(), func(m schema.Message, raw []byte, line int) {
-		_ = n.message(jsonl.Record{Raw: raw}, place{f.file(messagesFile), line, 0})
-		have.add("m"+m.ID, m.Rev, raw)
+	if fp.messages, err = readPlan(p, f, messageLog(), func(m schema.Message, raw []byte, at heldAt) {
+		_ = n.message(jsonl.Record{Raw: raw}, place{f.file(messagesFile), at.line, 0})
+		have.add("m"+m.ID, heldRecord{m.Rev, raw, at.mangled})
 	}); err != nil {
 		return nil, err
 	}
@@ -275,7 +274,7 @@ func (p *planner) look(f sessionFolder, n *census, have *records) (*folderPlan, 
 }
 
 // readPlan reads a log and takes its whole records.
-func readPlan[R any](p *planner, f sessionFolder, k logKind[R], each func(r R, raw []byte, line int)) (l logPlan, err error) {
+func readPlan[R any](p *planner, f sessionFolder, k logKind[R], each func(r R, raw []byte, at heldAt)) (l logPlan, err error) {
 	name := f.file(k.file)
 	if l.before, err = p.s.state(name); err != nil {
 		return l, err

@@ -17,22 +17,23 @@ type records struct {
 }
 
 type heldRecord struct {
-	rev int
-	raw []byte
+	rev     int
+	raw     []byte
+	mangled bool // it had bytes that are not UTF-8
 }
 
-func (h *records) add(id string, rev int, raw []byte) {
+func (h *records) add(id string, r heldRecord) {
 	h.some = true
 	if len(id) == 1 {
 		return
 	}
-	if old, ok := h.ofID[id]; ok && old.rev >= rev {
+	if old, ok := h.ofID[id]; ok && (old.rev > r.rev || old.rev == r.rev && !old.mangled) {
 		return
 	}
 	if h.ofID == nil {
 		h.ofID = map[string]heldRecord{}
 	}
-	h.ofID[id] = heldRecord{rev, raw}
+	h.ofID[id] = r
 }
 
 // restore plans to add the records that only other places have to the logs of a folder.
@@ -105,7 +106,7 @@ func restoreLog[R any](l *logPlan, k logKind[R], from restoring[R]) error {
 				}
 				continue
 			}
-			if held, ok := from.have.ofID[from.prefix+id]; ok && *rev <= held.rev {
+			if held, ok := from.have.ofID[from.prefix+id]; ok && *rev <= held.rev && !(held.mangled && *rev == held.rev) {
 				old, err := k.parse(held.raw)
 				if err != nil || !k.less(&old, &r) || k.less(&r, &old) {
 					continue
@@ -142,6 +143,7 @@ func restoreLog[R any](l *logPlan, k logKind[R], from restoring[R]) error {
 	}
 	for _, id := range order {
 		c := best[id]
+		l.salvaged.without(id)
 		add(k.encode(&c.r), c.from)
 	}
 	return nil

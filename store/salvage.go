@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 	"unicode/utf16"
 	"unicode/utf8"
 
@@ -32,7 +33,36 @@ const (
 type salvaged struct {
 	content []byte // the records, one per line; whole lines are byte for byte as they were
 	done    []RepairedLine
-	records int
+	mangled []mangled
+}
+
+// A mangled record is one that had bytes which are not UTF-8.
+type mangled struct {
+	id       string
+	from, to int // its line in the content
+}
+
+// A heldAt says where a record is, and whether it had bytes that are not UTF-8.
+type heldAt struct {
+	line    int
+	mangled bool
+}
+
+// without drops a mangled record that another place has as it was.
+func (s *salvaged) without(id string) {
+	for i, m := range s.mangled {
+		if m.id != id || m.to == m.from {
+			continue
+		}
+		n := m.to - m.from
+		s.content = slices.Delete(s.content, m.from, m.to)
+		s.mangled[i].to = m.from
+		for j := range s.mangled {
+			if s.mangled[j].from > m.from {
+				s.mangled[j].from, s.mangled[j].to = s.mangled[j].from-n, s.mangled[j].to-n
+			}
+		}
+	}
 }
 
 // changed reports whether the content differs from that of the log.
@@ -40,7 +70,7 @@ func (s *salvaged) changed() bool { return len(s.done) > 0 }
 
 // salvage takes the whole records of a log, and describes everything that it leaves out.
 // Lines without damage stay byte for byte. each gets every record that stays.
-func salvage[R any](content []byte, k logKind[R], each func(r R, raw []byte, line int)) (s salvaged) {
+func salvage[R any](content []byte, k logKind[R], each func(r R, raw []byte, at heldAt)) (s salvaged) {
 	if text, ok := fromUTF16(content); ok {
 		s.done = append(s.done, RepairedLine{jsonl.Damage{Line: 1, Kind: jsonl.Broken, Detail: "UTF-16 text"}, converted})
 		content = text
@@ -55,7 +85,7 @@ func salvage[R any](content []byte, k logKind[R], each func(r R, raw []byte, lin
 	return s
 }
 
-func salvageLine[R any](s *salvaged, text []byte, line int, offset int64, k logKind[R], each func(r R, raw []byte, line int)) {
+func salvageLine[R any](s *salvaged, text []byte, line int, offset int64, k logKind[R], each func(r R, raw []byte, at heldAt)) {
 	bare, terminated := bytes.CutSuffix(text, []byte("\n"))
 	if len(text) > jsonl.MaxLine {
 		s.done = append(s.done, RepairedLine{jsonl.Damage{Line: line, Offset: offset, Kind: jsonl.TooLong, Detail: fmt.Sprintf("%d bytes", len(text))}, setAside})
@@ -89,10 +119,12 @@ func salvageLine[R any](s *salvaged, text []byte, line int, offset int64, k logK
 				raw = bytes.ToValidUTF8(raw, []byte("\uFFFD"))
 			}
 		}
-		each(rec.r, raw, line)
-		s.records++
+		bad := !utf8.Valid(rec.raw)
+		each(rec.r, raw, heldAt{line, bad})
 		if !whole {
-			s.content = append(append(s.content, raw...), '\n')
+			if s.content = append(append(s.content, raw...), '\n'); bad {
+				s.mangled = append(s.mangled, mangled{recordID(raw), len(s.content) - len(raw) - 1, len(s.content)})
+			}
 		}
 	}
 	if whole {

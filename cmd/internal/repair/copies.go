@@ -21,7 +21,7 @@ const maxHistory = 1 << 30
 // transcripts of the agents, and git.
 func (r *Repairer) copies(ctx context.Context, e store.Entry, c *store.Conversation) (*store.Copies, error) {
 	all := c.KeptCopies()
-	natives, err := r.natives(e, c)
+	natives, err := r.natives(ctx, e, c)
 	if err != nil {
 		return nil, err
 	}
@@ -57,13 +57,13 @@ func copyOf(from string, s *schema.Session, b schema.Batch) store.Copy {
 
 // natives returns the native sessions that have messages in the log or, if session.json
 // does not say, that the user's registry has for the folder.
-func (r *Repairer) natives(e store.Entry, c *store.Conversation) (ids []string, err error) {
+func (r *Repairer) natives(ctx context.Context, e store.Entry, c *store.Conversation) (ids []string, err error) {
 	for m, err := range c.Messages() {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
 		if err != nil {
-			if errors.As(err, new(*store.Damage)) {
-				continue
-			}
-			return nil, err
+			continue // what cannot be read names no session
 		}
 		if m.Source != "" && !slices.Contains(ids, m.Source) {
 			ids = append(ids, m.Source)
