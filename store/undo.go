@@ -96,15 +96,28 @@ func (s *Store) PlanFolder(folder, from string, files map[string][]byte) (*Repai
 		return nil, err
 	}
 	r := &Repair{Path: folder}
+	p := planner{s: s, out: r}
+	blocked := false
+	for _, dir := range []string{conversationsDir, path.Dir(folder), folder} {
+		st, err := s.state(dir)
+		if err != nil {
+			return nil, err
+		}
+		if blocked = st.Kind != kindAbsent && st.Kind != kindFolder; blocked {
+			p.moveAway(dir, st)
+			break
+		}
+	}
+	moved, steps := r.changes, r.Steps
+	r.changes, r.Steps = nil, nil
 	for name, content := range files {
 		if checkPath(name) != nil || !within(folder, name) {
 			return nil, fmt.Errorf("%q is not in %q", name, folder)
 		}
-		now, err := s.state(name)
-		if err != nil {
-			return nil, err
-		}
-		if now.Kind != kindAbsent {
+		if now, err := s.state(name); !blocked && (err != nil || now.Kind != kindAbsent) {
+			if err != nil {
+				return nil, err
+			}
 			continue
 		}
 		mode := fs.FileMode(privateFileMode)
@@ -116,6 +129,7 @@ func (s *Store) PlanFolder(folder, from string, files map[string][]byte) (*Repai
 	}
 	slices.SortFunc(r.changes, func(a, b change) int { return strings.Compare(a.File, b.File) })
 	slices.SortFunc(r.Steps, func(a, b RepairStep) int { return strings.Compare(a.File, b.File) })
+	r.changes, r.Steps = append(moved, r.changes...), append(steps, r.Steps...)
 	return r, nil
 }
 

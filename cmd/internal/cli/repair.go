@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -93,34 +94,26 @@ func (r repairing) run(ctx context.Context, queries []string) error {
 	if err != nil {
 		return err
 	}
-	do := r.Repair
-	if r.opts.dryRun {
-		do = r.Plan
-	}
-	var results []repair.Result
-	var errs []error
-	var lost []store.Damage
-	for i, t := range targets {
-		if err := ctx.Err(); err != nil {
+	results, lost, errs := r.each(ctx, targets)
+	for range repairPasses {
+		if r.opts.dryRun || len(targets) == 0 {
+			break
+		}
+		if lost = r.Remaining(ctx, targets); len(lost) == 0 || !changed(results) {
+			break
+		}
+		more, err := r.Targets(ctx, func(string) {}) // what was out of reach before
+		if err != nil {
 			return err
 		}
-		if len(targets) > progressFrom {
-			on.progress("%d of %d conversations", i, len(targets))
+		again, _, moreErrs := r.each(ctx, among(more, targets))
+		if !changed(again) {
+			break
 		}
-		got := do(ctx, t)
-		on.clearLine()
-		if got.Err != nil {
-			got.Err = fmt.Errorf("%s: %w", got.Path, got.Err)
-			errs = append(errs, got.Err)
-		}
-		lost = append(lost, got.Lost...)
-		results = append(results, got)
-		if !r.opts.json {
-			r.print(got)
-		}
+		results, errs = append(results, again...), append(errs, moreErrs...)
 	}
-	if !r.opts.dryRun && len(targets) > 0 {
-		lost = r.Remaining(ctx, targets)
+	if err := ctx.Err(); err != nil {
+		return err
 	}
 	if r.opts.json {
 		errs = append(errs, r.printJSON(results, lost))
@@ -134,6 +127,50 @@ func (r repairing) run(ctx context.Context, queries []string) error {
 		return errSilent
 	}
 	return nil
+}
+
+// repairPasses bounds how often a conversation is repaired in one run. A folder that was
+// restored from git, for example, may lack what a transcript has.
+const repairPasses = 3
+
+// each repairs some conversations, or plans that.
+func (r repairing) each(ctx context.Context, targets []repair.Target) (results []repair.Result, lost []store.Damage, errs []error) {
+	do := r.Repair
+	if r.opts.dryRun {
+		do = r.Plan
+	}
+	for i, t := range targets {
+		if ctx.Err() != nil {
+			break
+		}
+		if len(targets) > progressFrom {
+			r.a.screen.progress("%d of %d conversations", i, len(targets))
+		}
+		got := do(ctx, t)
+		r.a.screen.clearLine()
+		if got.Err != nil {
+			got.Err = fmt.Errorf("%s: %w", got.Path, got.Err)
+			errs = append(errs, got.Err)
+		}
+		lost = append(lost, got.Lost...)
+		results = append(results, got)
+		if !r.opts.json {
+			r.print(got)
+		}
+	}
+	return results, lost, errs
+}
+
+// changed reports whether any of the repairs changed something.
+func changed(results []repair.Result) bool {
+	return slices.ContainsFunc(results, func(got repair.Result) bool { return got.Err == nil && len(got.Steps) > 0 })
+}
+
+// among returns the targets that are among others.
+func among(list, others []repair.Target) []repair.Target {
+	return slices.DeleteFunc(list, func(t repair.Target) bool {
+		return !slices.ContainsFunc(others, func(o repair.Target) bool { return o.Path == t.Path })
+	})
 }
 
 // finish finishes the repairs that were killed.
@@ -213,14 +250,15 @@ func (r repairing) printEnd(results []repair.Result, lost []store.Damage) {
 	for _, d := range lost {
 		fmt.Fprintf(on.out, "still damaged: %s\n", visible(d.Error()))
 	}
-	done, failed := 0, 0
+	repaired, failed := map[string]bool{}, 0
 	for _, got := range results {
 		if got.Err != nil {
 			failed++
 		} else if len(got.Steps) > 0 {
-			done++
+			repaired[got.Path] = true
 		}
 	}
+	done := len(repaired)
 	switch {
 	case done > 0 && r.opts.dryRun:
 		fmt.Fprintf(on.out, "%s would be repaired\n", count(done, "conversation"))
@@ -229,7 +267,10 @@ func (r repairing) printEnd(results []repair.Result, lost []store.Damage) {
 	case failed == 0 && len(lost) == 0:
 		fmt.Fprintln(on.out, "no damage: nothing to repair")
 	}
-	if len(lost) > 0 {
+	newer := slices.ContainsFunc(lost, func(d store.Damage) bool { return d.Kind == store.Newer })
+	if newer {
+		on.hint("a later cortext wrote some of these files: update cortext")
+	} else if len(lost) > 0 {
 		on.hint("no backup, transcript or commit on this machine has what is still missing; a clone may have it: fetch its branches and run cortext repair again, or cortext stop ID counts the messages again")
 	}
 }

@@ -129,16 +129,16 @@ const maxRestored = 1 << 30
 
 // restoreFolder restores a folder that is gone from git's index.
 func (r *Repairer) restoreFolder(ctx context.Context, t Target, restore func(folder, from string, files map[string][]byte) (*store.Repair, error)) (*store.Repair, error) {
-	if strings.Count(t.Path, "/") < 2 || slices.ContainsFunc(t.Damage, func(d store.Damage) bool { return d.Kind == store.NotRegular }) {
-		return nil, fmt.Errorf("%s: it is not a folder: move it away, or put the folder in its place", t.Path)
-	}
 	files := map[string][]byte{}
 	err := git.IndexFiles(ctx, r.ws.Store.Root(), t.Path, maxRestored, func(f git.File) error {
 		files[f.Path] = f.Content
 		return nil
 	})
-	if err != nil {
+	if err != nil && (!ignorable(err) || len(files) > 0) {
 		return nil, err
+	}
+	if len(files) == 0 || strings.Count(t.Path, "/") < 2 {
+		return nil, errors.New("it is not a folder, and git has nothing that belongs there: put the folder in its place")
 	}
 	return restore(t.Path, "the index of git", files)
 }
