@@ -1,10 +1,9 @@
 package store
 
 import (
-	"bytes"
 	"fmt"
-	"io/fs"
 	"path"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -166,53 +165,100 @@ type logPlan struct {
 
 func (l *logPlan) final() []byte { return append(slices.Clip(l.salvaged.content), l.added...) }
 
-// conversation plans a conversation and its sub-agents.
+// A conversationPlan is the plan for a conversation, or for one of its sub-agents.
+type conversationPlan struct {
+	*planner
+	c       *Conversation
+	copies  *Copies // what other places have; nil: they are not looked at
+	census  *census // of the logs as planned
+	folders []*folderPlan
+	lost    []Damage
+}
+
+// conversation plans a conversation and its sub-agents. If the system does not let us read
+// some of it, the plan is only to change that.
 func (p *planner) conversation(c *Conversation, f *Copies, above *census) error {
-	n := newCensus(above)
-	var plans []*folderPlan
-	var have records
 	for _, folder := range c.folders() {
-		fp, err := p.look(folder, n, &have)
+		if closed, err := p.unlock(folder); closed || err != nil {
+			return err
+		}
+	}
+	cp := &conversationPlan{planner: p, c: c, copies: f, census: newCensus(above)}
+	var have records
+	var own *folderPlan
+	for _, folder := range c.folders() {
+		fp, err := p.look(folder, cp.census, &have)
 		if err != nil {
 			return err
 		}
-		plans = append(plans, fp)
+		if cp.folders = append(cp.folders, fp); folder == c.sessionFolder {
+			own = fp
+		}
 	}
-	i := slices.IndexFunc(plans, func(fp *folderPlan) bool { return fp.sessionFolder == c.sessionFolder })
-	own := plans[i]
-	if err := p.restore(own, f, n, &have); err != nil {
+	if err := p.restore(own, f, cp.census, &have); err != nil {
 		return err
 	}
-	lost := n.missing()
-	if len(plans) == 1 && len(lost) > 0 && p.countersWrong(own, f, n) {
-		n.counted = 0
-		lost = n.missing()
+	cp.lost = cp.census.missing()
+	if len(cp.folders) == 1 && len(cp.lost) > 0 && cp.countersWrong(own) {
+		cp.census.counted = 0
+		cp.lost = cp.census.missing()
 	}
-	p.out.Lost = append(p.out.Lost, lost...)
-	for _, fp := range plans {
-		if err := p.session(c, fp, f, n, len(plans) == 1 && len(lost) == 0, len(plans) > 1); err != nil {
+	p.out.Lost = append(p.out.Lost, cp.lost...)
+	for _, fp := range cp.folders {
+		p.logChange(fp.file(toolsFile), &fp.tools)
+		p.logChange(fp.file(messagesFile), &fp.messages)
+		if err := cp.session(fp); err != nil {
 			return err
 		}
 	}
-	names, _ := c.Subagents()
-	if f != nil {
-		for name := range f.Subagents {
-			if !slices.Contains(names, name) {
-				names = append(names, name)
-			}
+	return cp.subagents()
+}
+
+// unlock plans to change the modes of a folder and of its files if they keep us from
+// reading. closed reports whether any does.
+func (p *planner) unlock(f sessionFolder) (closed bool, err error) {
+	for _, name := range []string{f.dir, f.file(toolsFile), f.file(messagesFile), f.file(sessionFile)} {
+		info, err := p.s.root.Lstat(name)
+		if err != nil {
+			continue // it is missing, or is looked at once the folder is open
 		}
-		slices.Sort(names)
+		want := privateFileMode
+		if info.IsDir() {
+			want = privateDirMode
+		}
+		if runtime.GOOS == "windows" || !info.IsDir() && !info.Mode().IsRegular() || name == f.dir && !info.IsDir() || info.Mode()&want == want {
+			continue
+		}
+		st, err := p.s.state(name)
+		if err != nil {
+			return closed, err
+		}
+		closed = true
+		st.SHA256 = "" // only its mode changes
+		p.mode(name, st)
 	}
-	for _, name := range names {
-		sub := c.subagent(name)
+	return closed, nil
+}
+
+// subagents plans the sub-agents.
+func (cp *conversationPlan) subagents() error {
+	names, _ := cp.c.Subagents()
+	if cp.copies != nil {
+		for name := range cp.copies.Subagents {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
+		sub := cp.c.subagent(name)
 		var more []sessionFolder
-		for _, o := range c.others() {
+		for _, o := range cp.c.others() {
 			if o := o.subagent(name); o.exists() {
 				more = append(more, o)
 			}
 		}
 		sub.setOthers(more)
-		if err := p.conversation(sub, f.Of(name), n); err != nil {
+		if err := cp.conversation(sub, cp.copies.Of(name), cp.census); err != nil {
 			return err
 		}
 	}
@@ -220,19 +266,19 @@ func (p *planner) conversation(c *Conversation, f *Copies, above *census) error 
 }
 
 // countersWrong reports whether session.json counted too many messages, rather than the
-// log having lost some: the log is whole, nothing follows a missing message, and the place
-// up to which it was counted still ends a line; or the transcripts have no more.
-func (p *planner) countersWrong(fp *folderPlan, f *Copies, n *census) bool {
-	sess := fp.session.session
+// log having lost some: nothing follows a missing message, and the place up to which the
+// log was counted still ends a line of it; or the transcripts have no more.
+func (cp *conversationPlan) countersWrong(fp *folderPlan) bool {
+	sess, n := fp.session.session, cp.census
 	if sess == nil || n.blind {
 		return false
 	}
 	if _, parents := n.absent(n.follows, n.holds); len(parents) > 0 {
 		return false
 	}
-	log, at := fp.messages.content, sess.CountedBytes
-	whole := !fp.messages.changed() && len(fp.messages.added) == 0 && at > 0 && at <= int64(len(log)) && log[at-1] == '\n'
-	return whole || f != nil && f.Whole
+	log, at := fp.messages.final(), sess.CountedBytes
+	whole := len(fp.messages.added) == 0 && at > 0 && at <= int64(len(log)) && log[at-1] == '\n'
+	return whole || cp.copies != nil && cp.copies.Whole
 }
 
 // look reads a folder, and plans to move away what is no file in it.
@@ -287,8 +333,6 @@ func readPlan[R any](p *planner, f sessionFolder, k logKind[R], each func(r R, r
 		return l, nil
 	case !l.before.isFile():
 		return l, nil
-	case l.before.SHA256 == "":
-		return l, fmt.Errorf("%q: %w", name, fs.ErrPermission)
 	}
 	if l.content, err = p.s.readBounded(name, maxRepair); err != nil {
 		return l, err
@@ -414,157 +458,4 @@ func restoredText(from map[string]int) string {
 	}
 	slices.Sort(texts)
 	return strings.Join(texts, ", ")
-}
-
-// session plans the logs and session.json of a folder. count says that the counters may be
-// set to what the logs hold, several that the conversation is in several folders.
-func (p *planner) session(c *Conversation, fp *folderPlan, f *Copies, n *census, count, several bool) error {
-	p.logChange(fp.file(toolsFile), &fp.tools)
-	p.logChange(fp.file(messagesFile), &fp.messages)
-	name := fp.file(sessionFile)
-	before, err := p.s.state(name)
-	if !fp.there {
-		before, err = fileState{}, nil
-	}
-	if err != nil {
-		return err
-	}
-	blocked := before.Kind != kindAbsent && !before.isFile()
-	sess, how := fp.session.session, ""
-	switch {
-	case sess != nil && !fp.session.mend:
-	case sess != nil:
-		how = "mended: both sides of the merge are in it"
-		if fp.session.session.Repair.Partial {
-			how = "mended from the lines that can be read"
-		}
-	case several && before.Kind == kindAbsent:
-		return nil // the next write creates it from those in the other folders
-	case within(keptDir, fp.dir) && before.Kind == kindAbsent:
-		return nil // a waiting folder may have none
-	default:
-		if sess, how, err = p.rebuild(c, fp, f); err != nil || sess == nil {
-			return err
-		}
-		if blocked {
-			how = movedAway(before) + "; " + how
-		}
-	}
-	if p.id == "" {
-		p.id = sess.ID
-	}
-	changed := fp.messages.changed() || len(fp.messages.added)+len(fp.tools.added) > 0 || fp.tools.changed()
-	wrong := sess.CountedBytes > 0 && sess.MessageCount > n.tally.messages
-	if how == "" && (!count || !changed && !wrong) {
-		if before.isFile() {
-			p.mode(name, before)
-		}
-		return nil
-	}
-	sess.Repair = nil
-	switch {
-	case count:
-		if wrong && how == "" {
-			how = fmt.Sprintf("message_count %d instead of %d", n.tally.messages, sess.MessageCount)
-		}
-		n.tally.into(sess, int64(len(fp.messages.final())))
-	case several || how != "":
-		sess.CountedBytes = 0
-	}
-	if err := p.s.redaction(nil).session(sess); err != nil {
-		return err
-	}
-	sess.Upgrade()
-	content, err := sess.Marshal()
-	if err != nil {
-		return err
-	}
-	after := stateOf(content, privateFileMode)
-	if after.sameBytes(before) {
-		p.mode(name, before)
-		return nil
-	}
-	if how == "" {
-		how = "counted again"
-	}
-	p.out.changes = append(p.out.changes, change{File: name, Before: before, After: after, content: content})
-	p.step(name, how)
-	return nil
-}
-
-// rebuild makes the session.json of a folder that has none that can be read. It returns
-// nil if nothing is known about the conversation.
-func (p *planner) rebuild(c *Conversation, fp *folderPlan, f *Copies) (sess *schema.Session, how string, err error) {
-	var places []string
-	take := func(s *schema.Session, from string) {
-		if s == nil {
-			return
-		}
-		if sess == nil {
-			sess, places = s, []string{from}
-			return
-		}
-		if !isSame(sess.ID, s.ID) {
-			return
-		}
-		if merged, err := schema.MergeSessions(sess, s); err == nil {
-			sess, places = merged, append(places, from)
-		}
-	}
-	take(salvageSession(fp.session.raw), "what can be read of it")
-	if c.base == "" && fp.sessionFolder == c.sessionFolder {
-		for _, name := range []string{backupFile(c.path), backupsDir + "/" + c.path + "/" + sessionFile} {
-			if old, err := p.s.readRegular(name); err == nil {
-				if s, err := schema.ParseSession(old); err == nil {
-					take(s, "its backup")
-					break
-				}
-			}
-		}
-	}
-	if f != nil && fp.sessionFolder == c.sessionFolder {
-		for _, place := range f.Places {
-			take(place.Session, place.From)
-		}
-	}
-	if sess != nil {
-		sess.CountedBytes = 0
-		complete(sess, c.path)
-		return sess, "rebuilt from " + strings.Join(slices.Compact(places), ", "), nil
-	}
-	log := fp.messages.final()
-	if len(log) == 0 && len(fp.tools.final()) == 0 && fp.session.raw == nil && !fp.session.blocked {
-		return nil, "", nil
-	}
-	sess, err = c.fromMessages(func(yield func(schema.Message, error) bool) {
-		for rec, err := range jsonl.Read(bytes.NewReader(log), 0, 1) {
-			if err != nil {
-				continue
-			}
-			if m, err := schema.ParseMessage(rec.Raw); err == nil && !yield(m, nil) {
-				return
-			}
-		}
-	})
-	if err != nil {
-		return nil, "", err
-	}
-	complete(sess, c.path)
-	return sess, "rebuilt from the log and the folder's name", nil
-}
-
-// salvageSession reads as much as possible of a broken session.json; nil if that is
-// nothing of use.
-func salvageSession(raw []byte) *schema.Session {
-	if text, ok := fromUTF16(raw); ok {
-		raw = text
-	}
-	raw = bytes.TrimPrefix(bytes.Trim(raw, "\x00"), []byte("\xEF\xBB\xBF"))
-	if len(raw) == 0 {
-		return nil
-	}
-	if s, err := schema.ParseSession(raw); err == nil {
-		return s
-	}
-	return schema.SalvageSession(raw)
 }

@@ -89,6 +89,10 @@ var repairCases = []struct {
 		must(t, os.Chmod(filepath.Join(s.dir, c.dir), 0o755))
 		must(t, os.Chmod(filepath.Join(s.dir, c.file(toolsFile)), 0o644))
 	}},
+	{"counters of a log with markers", func(t *testing.T, s *Store, c *Conversation) {
+		writeFile(t, s, c.file(messagesFile), readFile(t, s, c.file(messagesFile))+"=======\n")
+		writeFile(t, s, c.file(sessionFile), strings.Replace(readFile(t, s, c.file(sessionFile)), `"message_count": 4`, `"message_count": 99`, 1))
+	}},
 	{"counters", func(t *testing.T, s *Store, c *Conversation) {
 		writeFile(t, s, c.file(sessionFile), strings.Replace(readFile(t, s, c.file(sessionFile)), `"message_count": 4`, `"message_count": 99`, 1))
 	}},

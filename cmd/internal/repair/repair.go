@@ -202,7 +202,7 @@ func (r *Repairer) Unfinished() ([]store.PastRepair, error) {
 func (r *Repairer) Finish(p store.PastRepair) error { return r.ws.Store.FinishRepair(p) }
 
 // Last returns the repairs that an undo would undo: those of the last run that repaired
-// anything or, with a path or an id, the last one of that conversation.
+// anything or, with a path or an id, of the last run that repaired that conversation.
 func (r *Repairer) Last(conversation string) ([]store.PastRepair, error) {
 	past, err := r.ws.Store.PastRepairs()
 	if err != nil {
@@ -212,7 +212,7 @@ func (r *Repairer) Last(conversation string) ([]store.PastRepair, error) {
 	for _, p := range past {
 		switch {
 		case p.Undone, conversation != "" && p.Path != conversation && p.ID != conversation && path.Base(p.Path) != conversation:
-		case len(last) == 0, conversation == "" && p.Run == last[0].Run:
+		case len(last) == 0, p.Run == last[0].Run:
 			last = append(last, p)
 		}
 	}
