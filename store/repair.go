@@ -277,7 +277,7 @@ func (cp *conversationPlan) countersWrong(fp *folderPlan) bool {
 		return false
 	}
 	log, at := fp.messages.final(), sess.CountedBytes
-	whole := len(fp.messages.added) == 0 && at > 0 && at <= int64(len(log)) && log[at-1] == '\n'
+	whole := at > 0 && at <= int64(len(log)) && log[at-1] == '\n'
 	return whole || cp.copies != nil && cp.copies.Whole
 }
 
