@@ -275,3 +275,18 @@ func indentation(line []byte) (n int, c byte) {
 	}
 	return len(line) - len(bytes.TrimLeft(line, " \t")), rest[0]
 }
+
+// SalvageSession reads the members of a broken session.json one by one, and leaves out
+// those that cannot be read: the rest of a file that was cut off. It returns nil if
+// nothing useful is left, or if a later cortext wrote the file.
+func SalvageSession(b []byte) *Session {
+	members, _ := looseMembers(b)
+	if len(members) == 0 || len(members) > MaxSessionMembers || checkVersions(members) != nil {
+		return nil
+	}
+	s := mergeValid([]side{{members: members}})
+	if s != nil {
+		s.CountedBytes = 0
+	}
+	return s
+}

@@ -62,6 +62,20 @@ func (s *Store) Open(e Entry) (*Conversation, error) {
 	return c, nil
 }
 
+// OpenDamaged is Open for a repair: it also opens a conversation whose .session/ is no
+// folder.
+func (s *Store) OpenDamaged(e Entry) (*Conversation, error) {
+	if e.Waiting {
+		return s.Waiting(e.Path, e.Session.ID)
+	}
+	if err := s.checkConversation(e.Path); err != nil {
+		return nil, err
+	}
+	c := s.at("", e.Path)
+	c.findOthers(e.Twins)
+	return c, nil
+}
+
 // Subagent returns the conversation of a sub-agent by the agent's id for it. It need not
 // exist: the first Append creates it.
 func (c *Conversation) Subagent(nativeID string) (*Conversation, error) {

@@ -75,6 +75,15 @@ var crashes = map[string]struct {
 	}, wantShown(wantAll), wantNothingWaits},
 	"move what waits": {func(t *testing.T, s *Store) { waits(t, s).Close() }, settleShown, wantShown(wantAll), wantNothingWaits},
 	"merge twins":     {func(t *testing.T, s *Store) { twins(t, s) }, settleShown, wantShown(wantTwins), wantNothingWaits},
+	"repair":          {func(t *testing.T, s *Store) { ruined(t, s) }, func(s *Store) error { return finishAndRepair(s, crashPath, nil) }, wantFour, wantFour},
+	"undo a repair": {func(t *testing.T, s *Store) {
+		c := ruined(t, s)
+		must(t, os.CopyFS(filepath.Join(s.dir, "before"), os.DirFS(filepath.Join(s.dir, conversationsDir))))
+		_, err := c.Repair(nil)
+		must(t, err)
+	}, undoLast, wantFour, func(t *testing.T, s *Store) {
+		wantSameTree(t, "undone", contents(snapshot(t, filepath.Join(s.dir, "before"))), contents(tree(t, s)))
+	}},
 }
 
 func createX(s *Store) error {
@@ -179,7 +188,9 @@ func TestCrashes(t *testing.T) {
 				fresh := openTestStore(t, s.dir)
 				tt.want(t, fresh)
 				tt.done(t, fresh)
-				wantSound(t, fresh)
+				if what != "undo a repair" {
+					wantSound(t, fresh)
+				}
 				if t.Failed() {
 					t.Fatalf("crash %d", n)
 				}

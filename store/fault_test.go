@@ -174,6 +174,12 @@ var faultCases = []struct {
 		}
 		return err
 	}},
+	{"repair", func(t *testing.T, c *Conversation) {
+		writeFile(t, c.s, c.file(messagesFile), readFile(t, c.s, c.file(messagesFile))+"\x00\x00torn")
+		writeFile(t, c.s, c.file(toolsFile), readFile(t, c.s, c.file(toolsFile))+"torn")
+		writeFile(t, c.s, c.file(sessionFile), readFile(t, c.s, c.file(sessionFile))[:60])
+		writeFile(t, c.s, c.file(summariesDir+"/m0-m1.json"), "{")
+	}, func(c *Conversation) error { return finishAndRepair(c.s, c.path, nil) }},
 	{"write a file", nil, func(c *Conversation) error { return c.s.WriteFile("conversations/new/x/notes.md", []byte("x")) }},
 }
 

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"iter"
 	"path"
 	"slices"
 	"strings"
@@ -25,7 +26,7 @@ func (r *Reader) rebuild() (*schema.Session, error) {
 			}
 		}
 	}
-	return r.fromLogs()
+	return r.fromMessages(r.Messages())
 }
 
 // backupFile returns the path of the last good session.json of a conversation. It is a
@@ -35,12 +36,12 @@ func backupFile(conversation string) string { return backupsDir + "/" + conversa
 // descriptionBytes bounds a description taken from the first user message.
 const descriptionBytes = 200
 
-// fromLogs makes a session from the messages and the folder's name.
-func (r *Reader) fromLogs() (*schema.Session, error) {
+// fromMessages makes a session from the messages of the logs and the folder's name.
+func (r *Reader) fromMessages(messages iter.Seq2[schema.Message, error]) (*schema.Session, error) {
 	s := fromName(r.path)
 	var first, last schema.Time
 	var sources []beginning
-	for m, err := range undamaged(r.Messages()) {
+	for m, err := range undamaged(messages) {
 		if err != nil {
 			return nil, err
 		}

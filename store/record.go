@@ -59,18 +59,21 @@ func (r record) revise(stored [][]byte) (rev int, isNew bool) {
 // A logKind says how to read the records of one of the two logs, and which record counts
 // if several have one id.
 type logKind[R any] struct {
-	file  string
-	parse func(line []byte) (R, error)
-	rank  func(*R) rank
-	less  func(r, than *R) bool // reports whether r is an earlier state of than
+	file   string
+	parse  func(line []byte) (R, error)
+	encode func(*R) []byte // its line, with its rev
+	rank   func(*R) rank
+	less   func(r, than *R) bool // reports whether r is an earlier state of than
 }
 
 func messageLog() logKind[schema.Message] {
-	return logKind[schema.Message]{messagesFile, schema.ParseMessage, messageRank, saysLess}
+	encode := func(m *schema.Message) []byte { return schema.AppendMessage(nil, m) }
+	return logKind[schema.Message]{messagesFile, schema.ParseMessage, encode, messageRank, saysLess}
 }
 
 func toolLog() logKind[schema.Tool] {
-	return logKind[schema.Tool]{toolsFile, schema.ParseTool, toolRank, hasLessOutcome}
+	encode := func(t *schema.Tool) []byte { return schema.AppendTool(nil, t) }
+	return logKind[schema.Tool]{toolsFile, schema.ParseTool, encode, toolRank, hasLessOutcome}
 }
 
 // beats reports whether r counts rather than o.

@@ -83,6 +83,9 @@ type Store struct {
 	calls    logCache[lookup]
 	newer    logCache[bool] // [newerInSamples]
 	borrowed sync.Map       // files in git, by name: see [Location.Borrow]
+
+	repairing sync.Once
+	repairRun string // names the repairs of this process
 }
 
 // Find returns the workspace that contains dir: dir itself or its nearest parent that

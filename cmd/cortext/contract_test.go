@@ -278,6 +278,10 @@ func (c *contractRun) json() {
 	}
 	driven["check"] = true
 	c.section("check --json", c.parsed(c.exec(1, "", "cortext", "check", "--json")))
+	c.section("check --all --json", c.parsed(c.exec(1, "", "cortext", "check", "--all", "--json")))
+	driven["repair"] = true
+	c.section("repair --json", c.parsed(c.exec(0, "", "cortext", "repair", "--json")))
+	c.section("repair --undo --json", c.parsed(c.exec(0, "", "cortext", "repair", "--undo", "--json")))
 
 	for _, m := range regexp.MustCompile(`(?m)^  ([a-z]+) `).FindAllStringSubmatch(c.exec(0, "", "cortext", "--help"), -1) {
 		if strings.Contains(c.exec(0, "", "cortext", m[1], "--help"), "--json") != driven[m[1]] {

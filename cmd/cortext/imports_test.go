@@ -152,6 +152,10 @@ var rules = map[string]rule{
 		ours: []string{"cortext/cmd/internal/history", "cortext/cmd/internal/workspace", "cortext/schema", "cortext/schema/clip", "cortext/store"},
 		why:  "copies conversations: no agent, no payload, no printing",
 	},
+	"cortext/cmd/internal/repair": {
+		ours: []string{"cortext/cmd/internal/capture", "cortext/cmd/internal/check", "cortext/cmd/internal/git", "cortext/cmd/internal/registry", "cortext/cmd/internal/workspace", "cortext/schema", "cortext/store"},
+		why:  "where the records of a damaged conversation still are: writes nothing itself, no printing",
+	},
 	"cortext/cmd/internal/check": {
 		ours: []string{"cortext/cmd/internal/capture", "cortext/cmd/internal/workspace", "cortext/store"},
 		why:  "what is missing, as the log, git and the checkpoints of capture say",
@@ -210,7 +214,8 @@ var rules = map[string]rule{
 	},
 	"cortext/cmd/internal/cli": {
 		ours: []string{"cortext/cmd/internal/caller", "cortext/cmd/internal/capture", "cortext/cmd/internal/check", "cortext/cmd/internal/compact",
-			"cortext/cmd/internal/fork", "cortext/cmd/internal/organise", "cortext/cmd/internal/settings", "cortext/cmd/internal/stats",
+			"cortext/cmd/internal/fork", "cortext/cmd/internal/organise", "cortext/cmd/internal/registry", "cortext/cmd/internal/repair",
+			"cortext/cmd/internal/settings", "cortext/cmd/internal/stats",
 			"cortext/cmd/internal/git", "cortext/cmd/internal/history", "cortext/cmd/internal/hook", "cortext/cmd/internal/install",
 			"cortext/cmd/internal/find", "cortext/cmd/internal/interrupt", "cortext/cmd/internal/launch", "cortext/cmd/internal/lifecycle",
 			"cortext/cmd/internal/listing", "cortext/cmd/internal/openai", "cortext/cmd/internal/payload", "cortext/cmd/internal/picker",
@@ -260,6 +265,7 @@ var forbidden = map[string]map[string]string{
 	"cortext/cmd/internal/capture":   programsElsewhere,
 	"cortext/cmd/internal/caller":    programsElsewhere,
 	"cortext/cmd/internal/check":     programsElsewhere,
+	"cortext/cmd/internal/repair":    programsElsewhere,
 	"cortext/cmd/internal/compact":   programsElsewhere,
 	"cortext/cmd/internal/history":   programsElsewhere,
 	"cortext/cmd/internal/install":   programsElsewhere,

@@ -315,7 +315,7 @@ func firstNames(object []byte) (first, second []byte) {
 
 func isConflictMarker(b []byte) bool {
 	b = bytes.TrimRight(b, "\r")
-	for _, m := range []string{"<<<<<<<", "|||||||", "=======", ">>>>>>>"} {
+	for _, m := range []string{"<<<<<<<", "|||||||", "=======", ">>>>>>>", "%%%%%%%", `\\\\\\\`, "+++++++", "-------"} { // the last four are jj's
 		if rest, ok := bytes.CutPrefix(b, []byte(m)); ok && (len(rest) == 0 || rest[0] == ' ') {
 			return true
 		}

@@ -25,9 +25,11 @@ func New(ws *workspace.Workspace, c *capture.Capture) Checker { return Checker{w
 // messages only a checkpoint shows.
 func (c Checker) Damage(ctx context.Context, note func(string)) iter.Seq[store.Damage] {
 	return func(yield func(store.Damage) bool) {
-		named := map[string]bool{}
+		named, damaged := map[string]bool{}, map[string]bool{}
 		for d := range c.ws.Check(ctx, note) {
 			named[d.File] = true
+			damaged[path.Dir(d.File)] = true
+			damaged[d.File] = true
 			if !yield(d) {
 				return
 			}
@@ -42,7 +44,7 @@ func (c Checker) Damage(ctx context.Context, note func(string)) iter.Seq[store.D
 				continue
 			}
 			lost, err := c.shortened(ctx, e)
-			if err != nil {
+			if err != nil && !damaged[path.Dir(file)] {
 				note(file + ": " + err.Error())
 			}
 			switch {

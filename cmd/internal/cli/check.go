@@ -6,11 +6,16 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cortext/cmd/internal/capture"
 	"cortext/cmd/internal/check"
+	"cortext/cmd/internal/registry"
+	"cortext/cmd/internal/shell"
+	"cortext/cmd/internal/workspace"
+	"cortext/store"
 )
 
 func checkCommand(a *app) *cobra.Command {
-	var asJSON bool
+	var all, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "check",
 		Short: "Check the workspace for corruption",
@@ -18,13 +23,21 @@ func checkCommand(a *app) *cobra.Command {
 runs of NUL bytes, broken or joined lines, invalid UTF-8, a session.json that is
 missing or unreadable, and records or files that git's last commit or index has but
 the work tree lacks. Conversations that you removed are not reported. check changes
-nothing and fetches nothing. It exits with 1 if it finds damage.`,
+nothing and fetches nothing. It exits with 1 if it finds damage; cortext repair mends it.
+
+--all checks every workspace on this machine that cortext knows.`,
 		Example: "  cortext check",
 		Args:    args(cobra.NoArgs),
-		RunE: a.within(func(cmd *cobra.Command, w *opened, _ []string) error {
-			return runCheck(cmd.Context(), a, w, asJSON)
-		}),
+		RunE: func(cmd *cobra.Command, list []string) error {
+			if all {
+				return runCheckAll(cmd, a, asJSON)
+			}
+			return a.within(func(cmd *cobra.Command, w *opened, _ []string) error {
+				return runCheck(cmd.Context(), a, w, asJSON)
+			})(cmd, list)
+		},
 	}
+	cmd.Flags().BoolVar(&all, "all", false, "check every workspace on this machine")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the damage as JSON")
 	return cmd
 }
@@ -38,11 +51,19 @@ type foundDamage struct {
 	Detail string `json:"detail"`
 }
 
+func foundDamageOf(d store.Damage) foundDamage {
+	return foundDamage{d.File, d.Line, d.Offset, string(d.Kind), d.Detail}
+}
+
 func runCheck(ctx context.Context, a *app, w *opened, asJSON bool) error {
 	found := []foundDamage{}
+	newer := 0
 	note := func(text string) { a.screen.warn(text) }
 	for d := range check.New(w.Workspace, w.capture).Damage(ctx, note) {
-		found = append(found, foundDamage{d.File, d.Line, d.Offset, string(d.Kind), d.Detail})
+		found = append(found, foundDamageOf(d))
+		if d.Kind == store.Newer {
+			newer++
+		}
 		if !asJSON {
 			fmt.Fprintln(a.screen.out, visible(d.Error()))
 		}
@@ -54,9 +75,84 @@ func runCheck(ctx context.Context, a *app, w *opened, asJSON bool) error {
 		}
 	case len(found) == 0:
 		fmt.Fprintln(a.screen.out, "no damage")
+	case newer == len(found):
+		a.screen.hint("a later cortext wrote these files: update cortext")
+	default:
+		a.screen.hint("cortext repair mends what it can; cortext repair --dry-run says how")
 	}
 	if len(found) > 0 {
 		return errSilent
 	}
 	return nil
+}
+
+// checkedWorkspace is an entry of workspaces in check --all --json.
+type checkedWorkspace struct {
+	Workspace string        `json:"workspace"`
+	Damage    []foundDamage `json:"damage"`
+	Error     string        `json:"error"`
+}
+
+// runCheckAll checks every workspace of the user on this machine. One that cannot be
+// opened does not keep others from being checked.
+func runCheckAll(cmd *cobra.Command, a *app, asJSON bool) error {
+	list := []checkedWorkspace{}
+	bad := ""
+	for _, dir := range a.knownWorkspaces() {
+		checked := checkedWorkspace{Workspace: dir, Damage: []foundDamage{}}
+		err := a.checkIn(cmd, dir, func(d store.Damage) {
+			checked.Damage = append(checked.Damage, foundDamageOf(d))
+			if !asJSON {
+				fmt.Fprintf(a.screen.out, "%s: %s\n", visible(dir), visible(d.Error()))
+			}
+		})
+		if err != nil {
+			checked.Error = err.Error()
+			a.screen.report(fmt.Errorf("%s: %w", dir, err))
+		}
+		if bad == "" && (err != nil || len(checked.Damage) > 0) {
+			bad = dir
+		}
+		if list = append(list, checked); err == nil && len(checked.Damage) == 0 && !asJSON {
+			fmt.Fprintf(a.screen.out, "%s: no damage\n", visible(dir))
+		}
+	}
+	if asJSON {
+		if err := a.screen.json(map[string]any{"workspaces": list}); err != nil {
+			return err
+		}
+	}
+	switch {
+	case bad != "":
+		if !asJSON {
+			a.screen.hint(shell.Quote("cortext", "-C", bad, "repair") + " mends what it can there; with --dry-run it says how")
+		}
+		return errSilent
+	case len(list) == 0 && !asJSON:
+		a.screen.hint("cortext knows no workspace on this machine yet")
+	}
+	return nil
+}
+
+// checkIn checks the workspace in a folder.
+func (a *app) checkIn(cmd *cobra.Command, dir string, found func(store.Damage)) error {
+	ws, err := workspace.Open(a.env(cmd, dir))
+	if err != nil {
+		return err
+	}
+	defer ws.Close()
+	note := func(text string) { a.screen.warn(dir + ": " + text) }
+	for d := range check.New(ws, capture.New(ws)).Damage(cmd.Context(), note) {
+		found(d)
+	}
+	return cmd.Context().Err()
+}
+
+// knownWorkspaces lists the folders of the user's workspaces on this machine, sorted.
+func (a *app) knownWorkspaces() []string {
+	names := make([]string, len(a.Agents))
+	for i, agent := range a.Agents {
+		names[i] = agent.Name()
+	}
+	return registry.In(workspace.StateDir(a.machine())).Known(names)
 }

@@ -46,6 +46,7 @@ var commands = []struct {
 	{"trust", trustCommand},
 	{"stats", statsCommand},
 	{"check", checkCommand},
+	{"repair", repairCommand},
 	{"version", versionCommand},
 	{"completion", completionCommand},
 }

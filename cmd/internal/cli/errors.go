@@ -119,6 +119,8 @@ func hintFor(err error) string {
 		return "name one: cortext list shows all of them"
 	case errors.As(err, &stopped):
 		return stopped.Fix
+	case errors.As(err, new(*store.Damage)):
+		return "cortext repair mends what it can; cortext repair --dry-run says how"
 	case errors.Is(err, fs.ErrPermission):
 		return "the folder and its files must be writable by you"
 	}

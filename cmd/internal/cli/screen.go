@@ -50,6 +50,9 @@ func (s screen) report(err error) {
 	}
 }
 
+// hint prints what to do next.
+func (s screen) hint(text string) { fmt.Fprintf(s.errw, "cortext: hint: %s\n", visible(text)) }
+
 // json prints v on one line.
 func (s screen) json(v any) error {
 	enc := json.NewEncoder(s.out)

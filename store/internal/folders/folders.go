@@ -96,6 +96,9 @@ func (r *Root) in(name string, f func(root *os.Root, base string) error) error {
 	if errors.Is(err, fs.ErrNotExist) && r.stands() {
 		return &fs.PathError{Op: "open", Path: name, Err: syscall.ENOENT}
 	}
+	if errors.Is(err, errNoFolder) {
+		return &fs.PathError{Op: "open", Path: name, Err: syscall.ENOTDIR}
+	}
 	if err != nil {
 		return f(r.top, name) // its error says what is wrong
 	}
@@ -114,11 +117,22 @@ func (r *Root) stands() bool {
 	return err == nil && os.SameFile(now, r.info)
 }
 
+// errNoFolder means that something else than a folder has the name of one. An os.Root
+// would open it, and wait for the other end if it is a pipe.
+var errNoFolder = errors.New("not a folder")
+
 // use returns an open folder. The caller must release it.
 func (r *Root) use(dir string) (*folder, error) {
 	now, err := os.Lstat(filepath.Join(r.dir, filepath.FromSlash(dir)))
 	if err != nil {
 		return nil, err
+	}
+	if now.Mode()&fs.ModeSymlink != 0 {
+		if to, err := os.Stat(filepath.Join(r.dir, filepath.FromSlash(dir))); err == nil && !to.IsDir() {
+			return nil, errNoFolder
+		}
+	} else if !now.IsDir() {
+		return nil, errNoFolder
 	}
 	if f := r.find(dir, now); f != nil {
 		return f, nil
@@ -216,6 +230,11 @@ func (r *Root) Remove(name string) error {
 // RemoveAll is [os.Root.RemoveAll].
 func (r *Root) RemoveAll(name string) error {
 	return r.in(name, func(root *os.Root, base string) error { return root.RemoveAll(base) })
+}
+
+// Chmod is [os.Root.Chmod].
+func (r *Root) Chmod(name string, mode fs.FileMode) error {
+	return r.in(name, func(root *os.Root, base string) error { return root.Chmod(base, mode) })
 }
 
 // Rename is [os.Root.Rename].

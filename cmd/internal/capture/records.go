@@ -1,0 +1,215 @@
+package capture
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"slices"
+
+	"cortext/cmd/internal/binding"
+	"cortext/inject"
+	"cortext/schema"
+	"cortext/store"
+)
+
+// Records is what a transcript has of one conversation.
+type Records struct {
+	Agent     string
+	File      string
+	Batch     schema.Batch
+	Subagents map[string]Subagent // by native id
+}
+
+// A Subagent is what a transcript has of the conversation of a sub-agent.
+type Subagent struct {
+	Batch   schema.Batch
+	Session *schema.Session // what is known about it
+}
+
+// Recorded reads, for one conversation, the transcripts of its native sessions that are
+// still on this machine. It writes nothing. The messages of a session that belong to
+// other conversations, or whose conversation cannot be known, are left out. whole reports
+// that every session of the conversation has a transcript, and that it was read to its
+// end.
+func (c *Capture) Recorded(ctx context.Context, e store.Entry, natives []string) (list []Records, whole bool, err error) {
+	all, err := c.catalog.entries()
+	if err != nil {
+		return nil, false, err
+	}
+	type native struct{ agent, id string }
+	var sessions []native
+	for _, src := range e.Session.Sources {
+		sessions = append(sessions, native{src.Agent, src.NativeID})
+	}
+	whole = len(sessions) > 0
+	for _, id := range natives {
+		if slices.ContainsFunc(sessions, func(n native) bool { return n.id == id }) {
+			continue
+		}
+		for _, agent := range c.ws.Env.Agents {
+			sessions = append(sessions, native{agent.Name(), id})
+		}
+	}
+	done := map[native]bool{}
+	var errs []error
+	for _, n := range sessions {
+		if done[n] {
+			continue
+		}
+		done[n] = true
+		agent, ok := c.ws.Env.Agent(n.agent)
+		if !ok || c.ws.Removed.Skipped(n.agent, n.id) {
+			whole = false
+			continue
+		}
+		file, ok, _ := agent.Locate(c.ws.Env.Machine, n.id)
+		if !ok {
+			whole = false
+			continue
+		}
+		rec, ok, err := c.recordedIn(ctx, agent, n.id, file, e, all)
+		if errors.Is(err, fs.ErrNotExist) {
+			ok, err = false, nil
+		}
+		if errs = append(errs, err); err != nil || !ok {
+			whole = false
+			continue
+		}
+		list = append(list, rec)
+	}
+	return list, whole, errors.Join(errs...)
+}
+
+// recordedIn reads one transcript. ok is false if none of it is known to belong to the
+// conversation.
+func (c *Capture) recordedIn(ctx context.Context, agent inject.Agent, nativeID, file string, e store.Entry, all []store.Entry) (rec Records, ok bool, err error) {
+	segments, err := c.Binder.segmentsOf(all, agent.Name(), nativeID)
+	if err != nil {
+		return rec, false, err
+	}
+	ours := func(s *binding.Segment) bool {
+		return !s.Removed && (s.Path == e.Path || slices.Contains(e.Twins, s.Path) || s.ID != "" && schema.SameConversation(s.ID, e.Session.ID))
+	}
+	if !slices.ContainsFunc(segments, func(s binding.Segment) bool { return ours(&s) }) {
+		return rec, false, nil
+	}
+	t, err := agent.Open(file, inject.Options{Strip: c.ws.Prompts.Strip, Continues: binding.Continues(segments)})
+	if err != nil {
+		return rec, false, err
+	}
+	defer t.Close()
+	b := &binding.Binding{Transcript: file, Segments: segments}
+	if cached, ok := c.Cached(agent.Name(), nativeID); ok {
+		b.Roots = cached.Roots
+	}
+	rd := &reading{ingestion: &ingestion{c: c, ctx: ctx, agent: agent, nativeID: nativeID, binding: b}, segments: slices.Clone(segments)}
+	for i := range rd.segments {
+		rd.homes = append(rd.homes, &home{segment: &rd.segments[i]})
+	}
+	if err := rd.leaveRemoved(t); err != nil {
+		return rec, false, err
+	}
+	rd.leaveUnfollowed(t)
+	rd.leaveUnknown(t, b.Roots)
+	before := slices.Clone(rd.segments)
+	at := binding.InOrder(rd.segments, t, b.Roots)
+	rd.homes = rehome(rd.homes, before, rd.segments)
+	for i := range rd.homes {
+		rd.homes[i].segment = &rd.segments[i]
+	}
+	r := newRouter(rd, at, t)
+	r.again = true
+	rec = Records{Agent: agent.Name(), File: file, Subagents: map[string]Subagent{}}
+	r.sink = func(segment int, b schema.Batch) {
+		if ours(&r.segments[segment]) {
+			rec.Batch.Messages = append(rec.Batch.Messages, b.Messages...)
+			rec.Batch.Tools = append(rec.Batch.Tools, b.Tools...)
+		}
+	}
+	inline := map[string]bool{}
+	err = t.Each(func(sub string, batch inject.Batch) error {
+		if sub == "" {
+			return errors.Join(ctx.Err(), r.give(batch))
+		}
+		if ours(&r.segments[r.at]) {
+			inline[sub] = true
+			add(rec.Subagents, sub, t, t.Calls[sub], batch.Batch)
+		}
+		return nil
+	})
+	if err != nil {
+		return rec, false, err
+	}
+	subs, err := agent.Subagents(file)
+	if err != nil {
+		return rec, false, err
+	}
+	for _, s := range subs {
+		called := slices.ContainsFunc(rec.Batch.Tools, func(t schema.Tool) bool { return t.ID == s.ToolCallID })
+		if inline[s.NativeID] || !called && (len(rd.segments) > 1 || s.ToolCallID != "") {
+			continue
+		}
+		if err := c.recordedBy(agent, s, rec.Subagents); err != nil && !deletedMeanwhile(agent, s.Path, err) {
+			return rec, false, err
+		}
+	}
+	return rec, true, nil
+}
+
+// recordedBy reads the transcript of a sub-agent.
+func (c *Capture) recordedBy(agent inject.Agent, s inject.Subagent, into map[string]Subagent) error {
+	t, err := agent.Open(s.Path, inject.Options{Strip: c.ws.Prompts.Strip})
+	if err != nil {
+		return err
+	}
+	defer t.Close()
+	return t.Each(func(_ string, b inject.Batch) error {
+		add(into, s.NativeID, t, s.ToolCallID, b.Batch)
+		return nil
+	})
+}
+
+// add adds records of a sub-agent.
+func add(into map[string]Subagent, nativeID string, t *inject.Transcript, call string, b schema.Batch) {
+	sub := into[nativeID]
+	sub.Batch.Messages = append(sub.Batch.Messages, b.Messages...)
+	sub.Batch.Tools = append(sub.Batch.Tools, b.Tools...)
+	if sub.Session == nil {
+		sub.Session = &schema.Session{
+			Version: schema.Version, ConversationType: "subagent", Status: schema.Completed, Title: schema.PathElement(nativeID), ConversationID: schema.PathElement(nativeID),
+			Sources: []schema.Source{{Agent: t.Agent, NativeID: nativeID, Version: t.Version}},
+			Links:   &schema.Links{ToolCallID: call},
+		}
+		sub.Session.AgentConfig.Agent = t.Agent
+	}
+	for _, m := range b.Messages {
+		if at := m.Timestamp.Time(); !at.IsZero() && (sub.Session.CreatedAt == "" || at.Before(sub.Session.CreatedAt.Time())) {
+			sub.Session.CreatedAt = m.Timestamp
+			sub.Session.ID = schema.DerivedID(t.Agent, nativeID, at)
+		}
+	}
+	into[nativeID] = sub
+}
+
+// leaveUnfollowed leaves out what follows a command that moved the session to a
+// conversation that is not known.
+func (rd *reading) leaveUnfollowed(t *inject.Transcript) {
+	known := map[string]bool{}
+	for _, s := range rd.segments {
+		known[s.StartIn(t)] = true
+	}
+	first := true
+	for _, cmd := range t.Commands {
+		if !moves(cmd) || known[cmd.Message] {
+			continue
+		}
+		begins := first && cmd.Begins()
+		first = first && !begins
+		if begins || cmd.Begins() && rd.c.ws.Prompts.Check(cmd.Name) != nil {
+			continue // it began the conversation itself, or is not one of our commands
+		}
+		if cmd.Begins() {
+			rd.leaveOut(binding.FromCommand(cmd))
+		}
+	}
+}

@@ -1,0 +1,40 @@
+package registry
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Known lists the folders of the workspaces that the bindings and the notes of places
+// name, if they are still there: sorted, each once.
+func (r Registry) Known(agents []string) (dirs []string) {
+	add := func(dir string) {
+		if !filepath.IsAbs(dir) || slices.Contains(dirs, dir) {
+			return
+		}
+		if info, err := os.Stat(filepath.Join(dir, ".workspace")); err == nil && info.IsDir() {
+			dirs = append(dirs, dir)
+		}
+	}
+	for _, agent := range agents {
+		_ = r.Sessions(agent, func(_ string, s Session) { // what cannot be read names no workspace
+			for _, b := range s.Bindings {
+				add(b.Workspace)
+			}
+		})
+	}
+	marks, _ := os.ReadDir(filepath.Join(r.dir, "places"))
+	for _, e := range marks {
+		mark, ok := strings.CutSuffix(e.Name(), ".json")
+		if !ok {
+			continue
+		}
+		for _, dir := range r.Places(mark) {
+			add(RealDir(dir))
+		}
+	}
+	slices.Sort(dirs)
+	return slices.Compact(dirs)
+}

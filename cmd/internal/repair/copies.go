@@ -1,0 +1,162 @@
+package repair
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"path"
+	"slices"
+	"strings"
+
+	"cortext/cmd/internal/git"
+	"cortext/cmd/internal/registry"
+	"cortext/schema"
+	"cortext/store"
+)
+
+// maxHistory limits how many bytes of git's history are read for one conversation.
+const maxHistory = 1 << 30
+
+// copies collects what other places have of a conversation: what is kept aside, the
+// transcripts of the agents, and git.
+func (r *Repairer) copies(ctx context.Context, e store.Entry, c *store.Conversation) (*store.Copies, error) {
+	all := c.KeptCopies()
+	natives, err := r.natives(ctx, e, c)
+	if err != nil {
+		return nil, err
+	}
+	recorded, whole, err := r.capture.Recorded(ctx, e, natives)
+	if err != nil && ctx.Err() != nil {
+		return nil, err
+	} // otherwise a transcript cannot be read: the other places may have what it had
+	all.Whole = whole
+	for _, rec := range recorded {
+		from := "the transcript of " + rec.Agent
+		all.Add("", copyOf(from, nil, rec.Batch))
+		for id, sub := range rec.Subagents {
+			if sub.Session != nil {
+				sub.Session.Links.Parent = e.Session.ID
+			}
+			all.Add(schema.PathElement(id), copyOf(from, sub.Session, sub.Batch))
+		}
+	}
+	return &all, r.fromGit(ctx, e, &all)
+}
+
+// copyOf spells records as lines of the logs.
+func copyOf(from string, s *schema.Session, b schema.Batch) store.Copy {
+	out := store.Copy{From: from, Session: s}
+	for i := range b.Messages {
+		out.Messages = schema.AppendMessage(out.Messages, &b.Messages[i])
+	}
+	for i := range b.Tools {
+		out.Tools = schema.AppendTool(out.Tools, &b.Tools[i])
+	}
+	return out
+}
+
+// natives returns the native sessions that have messages in the log or, if session.json
+// does not say, that the user's registry has for the folder.
+func (r *Repairer) natives(ctx context.Context, e store.Entry, c *store.Conversation) (ids []string, err error) {
+	for m, err := range c.Messages() {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if err != nil {
+			continue // what cannot be read names no session
+		}
+		if m.Source != "" && !slices.Contains(ids, m.Source) {
+			ids = append(ids, m.Source)
+		}
+	}
+	if len(e.Session.Sources) > 0 && len(e.Damage) == 0 {
+		return ids, nil
+	}
+	for _, agent := range r.ws.Env.AgentNames() {
+		err := r.ws.Registry.Sessions(agent, func(name string, s registry.Session) {
+			of := func(seg registry.Segment) bool { return seg.Path == e.Path }
+			if slices.ContainsFunc(s.In(r.ws.Here.Same), of) && !slices.Contains(ids, name) {
+				ids = append(ids, name)
+			}
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return ids, nil
+}
+
+// fromGit adds what git has on this machine: the index, and every commit of a branch, a
+// stash or the reflog.
+func (r *Repairer) fromGit(ctx context.Context, e store.Entry, all *store.Copies) error {
+	root := r.ws.Store.Root()
+	if git.Dir(root) == "" {
+		return nil
+	}
+	v := versions{all: all, session: map[string]bool{}}
+	for _, folder := range append([]string{e.Path}, e.Twins...) {
+		err := git.IndexFiles(ctx, root, folder, maxHistory, func(f git.File) error {
+			v.add(folder, f, "the index of git")
+			return nil
+		})
+		if err == nil || ignorable(err) {
+			err = git.History(ctx, root, folder, maxHistory, func(f git.File, commit string) error {
+				v.add(folder, f, "commit "+commit)
+				return nil
+			})
+		}
+		if err != nil && !ignorable(err) {
+			return err
+		}
+	}
+	return nil
+}
+
+// ignorable reports whether git merely has less than everything: what it has is used.
+func ignorable(err error) bool {
+	return git.IsAbsent(err) || errors.Is(err, git.ErrLimit) || errors.As(err, new(*git.NotFetchedError))
+}
+
+// versions collects the versions of a conversation's files.
+type versions struct {
+	all     *store.Copies
+	seen    []git.File
+	session map[string]bool // sub-agents, and "" for the conversation, whose session.json was found
+}
+
+// add adds a version of a file. A log that another version continues adds nothing.
+func (v *versions) add(folder string, f git.File, from string) {
+	rest, ok := strings.CutPrefix(f.Path, folder+"/.session/")
+	if !ok {
+		return
+	}
+	sub := ""
+	if parts := strings.Split(rest, "/"); len(parts) == 3 && parts[0] == "subagents" {
+		sub = parts[1]
+	} else if len(parts) > 1 {
+		return
+	}
+	out := store.Copy{From: from}
+	switch path.Base(rest) {
+	case "session.json":
+		s, err := schema.ParseSession(f.Content)
+		if err != nil || v.session[sub] {
+			return
+		}
+		v.session[sub] = true
+		out.Session = s
+	case "messages.jsonl":
+		out.Messages = f.Content
+	case "tools.jsonl":
+		out.Tools = f.Content
+	default:
+		return
+	}
+	if out.Session == nil {
+		if slices.ContainsFunc(v.seen, func(have git.File) bool { return have.Path == f.Path && bytes.HasPrefix(have.Content, f.Content) }) {
+			return
+		}
+		v.seen = append(v.seen, f)
+	}
+	v.all.Add(sub, out)
+}

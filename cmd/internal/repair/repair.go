@@ -1,0 +1,228 @@
+// Package repair mends damaged conversations: it finds what other places still have of
+// them, and says what was done and what stays lost.
+package repair
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"cortext/cmd/internal/capture"
+	"cortext/cmd/internal/check"
+	"cortext/cmd/internal/git"
+	"cortext/cmd/internal/workspace"
+	"cortext/store"
+)
+
+// A Repairer repairs the conversations of one workspace.
+type Repairer struct {
+	ws      *workspace.Workspace
+	capture *capture.Capture
+	check   check.Checker
+}
+
+// New returns a Repairer for a workspace.
+func New(ws *workspace.Workspace, c *capture.Capture) *Repairer {
+	return &Repairer{ws, c, check.New(ws, c)}
+}
+
+// A Target is a conversation to repair.
+type Target struct {
+	Path   string         // of its folder, relative to the workspace
+	Entry  *store.Entry   // nil: its folder is not in the work tree
+	Damage []store.Damage // that was found; none if only its modes are to be mended
+}
+
+// A Result says what a repair did, or would do.
+type Result struct {
+	Path  string
+	ID    string
+	Steps []store.RepairStep
+	Lost  []store.Damage // what no other place has
+	Kept  string         // the folder with the files as they were; empty: nothing was changed
+	Err   error          // why it could not be repaired
+}
+
+// Targets checks the workspace and returns the damaged conversations, in the order of
+// their folders.
+func (r *Repairer) Targets(ctx context.Context, note func(string)) ([]Target, error) {
+	byFolder := map[string][]store.Damage{}
+	for d := range r.check.Damage(ctx, note) {
+		folder := FolderOf(d.File)
+		byFolder[folder] = append(byFolder[folder], d)
+	}
+	all, err := r.ws.Store.List()
+	if err != nil {
+		return nil, err
+	}
+	var list []Target
+	for folder, damage := range byFolder {
+		e := entryOf(all, folder)
+		if e != nil {
+			folder = e.Path
+		}
+		if i := slices.IndexFunc(list, func(t Target) bool { return t.Path == folder }); i >= 0 {
+			list[i].Damage = append(list[i].Damage, damage...)
+			continue
+		}
+		list = append(list, Target{folder, e, damage})
+	}
+	slices.SortFunc(list, func(a, b Target) int { return strings.Compare(a.Path, b.Path) })
+	return list, nil
+}
+
+// FolderOf returns the folder of the conversation that a damaged file belongs to, wherever
+// its records are.
+func FolderOf(file string) string {
+	parts := strings.Split(file, "/")
+	if at := slices.Index(parts, "conversations"); at > 0 { // below .workspace/local/kept
+		parts = parts[at:]
+	}
+	return path.Join(parts[:min(3, len(parts))]...)
+}
+
+func entryOf(all []store.Entry, folder string) *store.Entry {
+	for i := range all {
+		if all[i].Path == folder || slices.Contains(all[i].Twins, folder) {
+			return &all[i]
+		}
+	}
+	return nil
+}
+
+// Plan says what Repair would do. It changes nothing.
+func (r *Repairer) Plan(ctx context.Context, t Target) Result {
+	return r.run(ctx, t, (*store.Conversation).PlanRepair, r.ws.Store.PlanFolder)
+}
+
+// Repair repairs a conversation. What it changes can be undone.
+func (r *Repairer) Repair(ctx context.Context, t Target) Result {
+	return r.run(ctx, t, (*store.Conversation).Repair, r.ws.Store.RepairFolder)
+}
+
+// run repairs a conversation, or plans that. restore does so for one whose folder is gone.
+func (r *Repairer) run(ctx context.Context, t Target, mend func(*store.Conversation, *store.Copies) (*store.Repair, error),
+	restore func(folder, from string, files map[string][]byte) (*store.Repair, error)) (out Result) {
+	out.Path = t.Path
+	var done *store.Repair
+	if op := r.ws.Tree.Operation(); op != "" {
+		out.Err = fmt.Errorf("a git %s is under way: finish or abort it, then repair the conversation", op)
+		return out
+	}
+	if t.Entry == nil {
+		done, out.Err = r.restoreFolder(ctx, t, restore)
+	} else {
+		out.ID = t.Entry.Session.ID
+		done, out.Err = r.mend(ctx, t, mend)
+	}
+	if done != nil {
+		out.Steps, out.Lost, out.Kept = done.Steps, done.Lost, done.Kept
+	}
+	return out
+}
+
+// maxRestored limits how many bytes of one conversation are read from git.
+const maxRestored = 1 << 30
+
+// restoreFolder restores a folder that is gone from git's index.
+func (r *Repairer) restoreFolder(ctx context.Context, t Target, restore func(folder, from string, files map[string][]byte) (*store.Repair, error)) (*store.Repair, error) {
+	files := map[string][]byte{}
+	err := git.IndexFiles(ctx, r.ws.Store.Root(), t.Path, maxRestored, func(f git.File) error {
+		files[f.Path] = f.Content
+		return nil
+	})
+	if err != nil && (!ignorable(err) || len(files) > 0) {
+		return nil, err
+	}
+	if len(files) == 0 || strings.Count(t.Path, "/") < 2 {
+		return nil, errors.New("it is not a folder, and git has nothing that belongs there: put the folder in its place")
+	}
+	return restore(t.Path, "the index of git", files)
+}
+
+func (r *Repairer) mend(ctx context.Context, t Target, do func(*store.Conversation, *store.Copies) (*store.Repair, error)) (*store.Repair, error) {
+	c, err := r.ws.Store.OpenDamaged(*t.Entry)
+	if err != nil {
+		return nil, err
+	}
+	defer c.Close()
+	if r.ws.Tree.Outside(t.Path) {
+		return nil, errors.New("its files are outside of the sparse checkout: git has them")
+	}
+	var copies *store.Copies
+	if wantsRecords(t.Damage) {
+		gone, err := r.ws.Removed.Conversation(t.Entry.Session.ID)
+		if err != nil {
+			return nil, err
+		}
+		if !gone {
+			if copies, err = r.copies(ctx, *t.Entry, c); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return do(c, copies)
+}
+
+// wantsRecords reports whether damage may have cost records, or session.json. A summary
+// can be made again.
+func wantsRecords(damage []store.Damage) bool {
+	return slices.ContainsFunc(damage, func(d store.Damage) bool {
+		return d.Kind != store.Newer && path.Base(path.Dir(d.File)) != "summaries"
+	})
+}
+
+// Remaining returns the damage that is left in some conversations.
+func (r *Repairer) Remaining(ctx context.Context, targets []Target) (left []store.Damage) {
+	folders := map[string]bool{}
+	for _, t := range targets {
+		folders[t.Path] = true
+		for _, d := range t.Damage {
+			folders[FolderOf(d.File)] = true
+		}
+	}
+	for d := range r.check.Damage(ctx, func(string) {}) {
+		if folders[FolderOf(d.File)] {
+			left = append(left, d)
+		}
+	}
+	return left
+}
+
+// Unfinished returns the repairs that were killed.
+func (r *Repairer) Unfinished() ([]store.PastRepair, error) {
+	past, err := r.ws.Store.PastRepairs()
+	return slices.DeleteFunc(past, func(p store.PastRepair) bool { return !p.Unfinished }), err
+}
+
+// Finish finishes a repair that was killed.
+func (r *Repairer) Finish(p store.PastRepair) error { return r.ws.Store.FinishRepair(p) }
+
+// Last returns the repairs that an undo would undo: those of the last run that repaired
+// anything or, with a path or an id, of the last run that repaired that conversation.
+func (r *Repairer) Last(conversation string) ([]store.PastRepair, error) {
+	past, err := r.ws.Store.PastRepairs()
+	if err != nil {
+		return nil, err
+	}
+	var last []store.PastRepair
+	for _, p := range past {
+		switch {
+		case p.Undone, conversation != "" && p.Path != conversation && p.ID != conversation && path.Base(p.Path) != conversation:
+		case len(last) == 0, p.Run == last[0].Run:
+			last = append(last, p)
+		}
+	}
+	return last, nil
+}
+
+// Undo restores the files as they were before a repair.
+func (r *Repairer) Undo(p store.PastRepair) error {
+	if op := r.ws.Tree.Operation(); op != "" {
+		return fmt.Errorf("a git %s is under way: finish or abort it, then undo the repair", op)
+	}
+	return r.ws.Store.UndoRepair(p)
+}

@@ -1,0 +1,461 @@
+package store
+
+import (
+	"fmt"
+	"path"
+	"runtime"
+	"slices"
+	"strings"
+
+	"cortext/schema"
+	"cortext/schema/jsonl"
+)
+
+// A Copy is what one other place has of a conversation: a commit, a transcript, a backup.
+type Copy struct {
+	From     string          // the place, as users know it
+	Session  *schema.Session // nil: none
+	Messages []byte          // lines of messages.jsonl
+	Tools    []byte          // lines of tools.jsonl
+}
+
+// Copies are what other places have of a conversation and its sub-agents, the preferred
+// places first.
+type Copies struct {
+	Places    []Copy
+	Subagents map[string]*Copies // by the name of their folder
+
+	// Whole says that the agents' transcripts of all of the conversation's sessions were
+	// read to their ends. Counters above the count are then wrong, not the log.
+	Whole bool
+}
+
+// Of returns the copies of a sub-agent, by the name of its folder.
+func (f *Copies) Of(subagent string) *Copies {
+	if f == nil || f.Subagents[subagent] == nil {
+		return &Copies{}
+	}
+	return f.Subagents[subagent]
+}
+
+// A RepairStep says what a repair does to one file.
+type RepairStep struct {
+	File  string // relative to the workspace
+	Done  string // "rewritten", "3 records restored from the last commit of git"
+	Lines []RepairedLine
+}
+
+// A Repair is a repair of one conversation, done or planned.
+type Repair struct {
+	Path  string // of the conversation
+	Steps []RepairStep
+	Lost  []Damage // what stays missing
+	Kept  string   // the folder with the files as they were; empty: nothing was changed
+
+	changes []change
+}
+
+// maxRepair is the size, in bytes, of the largest log that is repaired. It is read into
+// memory.
+const maxRepair = 1 << 30
+
+// PlanRepair says what [Conversation.Repair] would do. It changes nothing.
+func (c *Conversation) PlanRepair(f *Copies) (*Repair, error) {
+	p := planner{s: c.s, out: &Repair{Path: c.path}}
+	err := p.conversation(c, f, nil)
+	return p.out, err
+}
+
+// Repair rewrites the logs of a conversation without what is no record, appends the
+// records that only other places have, rebuilds a session.json that is missing or broken,
+// and moves away what has the name of a file. The files as they were are kept below
+// .workspace/local/kept/repairs; see [Store.UndoRepair]. Damage that costs nothing is
+// mended, too. The error is a [*schema.VersionError] if a later cortext wrote the
+// conversation.
+func (c *Conversation) Repair(f *Copies) (*Repair, error) {
+	locks, made, err := c.lockAll()
+	defer func() {
+		for _, l := range slices.Backward(locks) {
+			l.undo()
+			l.release()
+		}
+	}()
+	if err != nil {
+		return nil, err
+	}
+	p := planner{s: c.s, out: &Repair{Path: c.path}, made: made}
+	if err := p.conversation(c, f, nil); err != nil || len(p.out.changes) == 0 {
+		return p.out, err
+	}
+	return p.out, c.s.carryOut(p.out, p.id, made)
+}
+
+// carryOut makes the changes of a repair.
+func (s *Store) carryOut(r *Repair, id string, made []string) error {
+	j, err := newJournal(s, id, r.Path, r.changes)
+	if err != nil {
+		return explain(err)
+	}
+	defer j.release()
+	for _, name := range made {
+		if path.Base(name) != messagesFile {
+			j.manifest.Made = append(j.manifest.Made, name)
+		}
+	}
+	if err := j.stage(); err != nil {
+		_ = s.root.RemoveAll(j.dir)
+		return explain(err)
+	}
+	r.Kept = j.dir
+	return explain(j.apply())
+}
+
+// lockAll locks the conversation in all of its folders. It does not lock a folder whose
+// messages.jsonl is no file, because nobody can write there. made lists what taking the
+// locks created.
+func (c *Conversation) lockAll() (locks []*writeLock, made []string, err error) {
+	m := merge{tx: &Tx{writeLock: &writeLock{c: c}}}
+	for _, f := range c.folders() {
+		conv := c
+		if f != c.sessionFolder {
+			conv = m.conversation(f)
+		}
+		if info, err := c.s.root.Lstat(f.dir); err == nil && !info.IsDir() {
+			continue
+		} else if err != nil && f != c.sessionFolder {
+			continue
+		}
+		if info, err := c.s.root.Lstat(f.file(messagesFile)); err == nil && !info.Mode().IsRegular() {
+			continue
+		}
+		l, err := conv.lock()
+		if err != nil {
+			return locks, made, err
+		}
+		locks, made = append(locks, l), append(made, l.made...)
+	}
+	return locks, made, nil
+}
+
+// A planner plans the repair of one conversation.
+type planner struct {
+	s    *Store
+	out  *Repair
+	made []string // what taking the lock created counts as missing
+	id   string   // of the conversation
+}
+
+// A folderPlan is the plan for one folder of a conversation.
+type folderPlan struct {
+	sessionFolder
+	session  stored
+	there    bool // the folder exists
+	messages logPlan
+	tools    logPlan
+}
+
+// A logPlan is the plan for one log.
+type logPlan struct {
+	before   fileState
+	content  []byte // as it is
+	salvaged        // what is kept of it
+	added    []byte
+	from     map[string]int // number of records added, by place
+}
+
+func (l *logPlan) final() []byte { return append(slices.Clip(l.salvaged.content), l.added...) }
+
+// A conversationPlan is the plan for a conversation, or for one of its sub-agents.
+type conversationPlan struct {
+	*planner
+	c       *Conversation
+	copies  *Copies // what other places have; nil: they are not looked at
+	census  *census // of the logs as planned
+	folders []*folderPlan
+	lost    []Damage
+}
+
+// conversation plans a conversation and its sub-agents. If the system does not let us read
+// some of it, the plan is only to change that.
+func (p *planner) conversation(c *Conversation, f *Copies, above *census) error {
+	for _, folder := range c.folders() {
+		if closed, err := p.unlock(folder); closed || err != nil {
+			return err
+		}
+	}
+	cp := &conversationPlan{planner: p, c: c, copies: f, census: newCensus(above)}
+	var have records
+	var own *folderPlan
+	for _, folder := range c.folders() {
+		fp, err := p.look(folder, cp.census, &have)
+		if err != nil {
+			return err
+		}
+		if cp.folders = append(cp.folders, fp); folder == c.sessionFolder {
+			own = fp
+		}
+	}
+	if err := p.restore(own, f, cp.census, &have); err != nil {
+		return err
+	}
+	cp.lost = cp.census.missing()
+	if len(cp.folders) == 1 && len(cp.lost) > 0 && cp.countersWrong(own) {
+		cp.census.counted = 0
+		cp.lost = cp.census.missing()
+	}
+	p.out.Lost = append(p.out.Lost, cp.lost...)
+	for _, fp := range cp.folders {
+		p.logChange(fp.file(toolsFile), &fp.tools)
+		p.logChange(fp.file(messagesFile), &fp.messages)
+		if err := cp.session(fp); err != nil {
+			return err
+		}
+	}
+	return cp.subagents()
+}
+
+// unlock plans to change the modes of a folder and of its files if they keep us from
+// reading. closed reports whether any does.
+func (p *planner) unlock(f sessionFolder) (closed bool, err error) {
+	for _, name := range []string{f.dir, f.file(toolsFile), f.file(messagesFile), f.file(sessionFile)} {
+		info, err := p.s.root.Lstat(name)
+		if err != nil {
+			continue // it is missing, or is looked at once the folder is open
+		}
+		want := privateFileMode
+		if info.IsDir() {
+			want = privateDirMode
+		}
+		if runtime.GOOS == "windows" || !info.IsDir() && !info.Mode().IsRegular() || name == f.dir && !info.IsDir() || info.Mode()&want == want {
+			continue
+		}
+		st, err := p.s.state(name)
+		if err != nil {
+			return closed, err
+		}
+		closed = true
+		st.SHA256 = "" // only its mode changes
+		p.mode(name, st)
+	}
+	return closed, nil
+}
+
+// subagents plans the sub-agents.
+func (cp *conversationPlan) subagents() error {
+	names, _ := cp.c.Subagents()
+	if cp.copies != nil {
+		for name := range cp.copies.Subagents {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
+		sub := cp.c.subagent(name)
+		var more []sessionFolder
+		for _, o := range cp.c.others() {
+			if o := o.subagent(name); o.exists() {
+				more = append(more, o)
+			}
+		}
+		sub.setOthers(more)
+		if err := cp.conversation(sub, cp.copies.Of(name), cp.census); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// countersWrong reports whether session.json counted too many messages, rather than the
+// log having lost some: nothing follows a missing message, and the place up to which the
+// log was counted still ends a line of it; or the transcripts have no more.
+func (cp *conversationPlan) countersWrong(fp *folderPlan) bool {
+	sess, n := fp.session.session, cp.census
+	if sess == nil || n.blind {
+		return false
+	}
+	if _, parents := n.absent(n.follows, n.holds); len(parents) > 0 {
+		return false
+	}
+	log, at := fp.messages.final(), sess.CountedBytes
+	whole := at > 0 && at <= int64(len(log)) && log[at-1] == '\n'
+	return whole || cp.copies != nil && cp.copies.Whole
+}
+
+// look reads a folder, and plans to move away what is no file in it.
+func (p *planner) look(f sessionFolder, n *census, have *records) (*folderPlan, error) {
+	fp := &folderPlan{sessionFolder: f}
+	n.dirs = append(n.dirs, f.dir)
+	st, err := p.s.state(f.dir)
+	if err != nil {
+		return nil, err
+	}
+	if st.Kind != kindFolder {
+		if st.Kind != kindAbsent {
+			p.moveAway(f.dir, st)
+		}
+		return fp, nil
+	}
+	fp.there = true
+	p.mode(f.dir, st)
+	if fp.session, err = f.read(); err != nil {
+		return nil, err
+	}
+	n.expect(f, fp.session.session)
+	if fp.tools, err = readPlan(p, f, toolLog(), func(t schema.Tool, raw []byte, at heldAt) {
+		_ = n.tool(jsonl.Record{Raw: raw}, place{f.file(toolsFile), at.line, 0})
+		have.add("t"+t.ID, heldRecord{t.Rev, raw, at.mangled})
+	}); err != nil {
+		return nil, err
+	}
+	if fp.messages, err = readPlan(p, f, messageLog(), func(m schema.Message, raw []byte, at heldAt) {
+		_ = n.message(jsonl.Record{Raw: raw}, place{f.file(messagesFile), at.line, 0})
+		have.add("m"+m.ID, heldRecord{m.Rev, raw, at.mangled})
+	}); err != nil {
+		return nil, err
+	}
+	if err := p.summaries(f); err != nil {
+		return nil, err
+	}
+	return fp, p.subagentFolders(f)
+}
+
+// readPlan reads a log and takes its whole records.
+func readPlan[R any](p *planner, f sessionFolder, k logKind[R], each func(r R, raw []byte, at heldAt)) (l logPlan, err error) {
+	name := f.file(k.file)
+	if l.before, err = p.s.state(name); err != nil {
+		return l, err
+	}
+	switch {
+	case slices.Contains(p.made, name) && l.before.Size == 0:
+		l.before = fileState{}
+		return l, nil
+	case l.before.Kind == kindAbsent:
+		return l, nil
+	case !l.before.isFile():
+		return l, nil
+	}
+	if l.content, err = p.s.readBounded(name, maxRepair); err != nil {
+		return l, err
+	}
+	l.salvaged = salvage(l.content, k, each)
+	return l, nil
+}
+
+// moveAway plans to move away what has the name of a file or folder.
+func (p *planner) moveAway(name string, st fileState) {
+	p.out.changes = append(p.out.changes, change{File: name, Before: st})
+	p.step(name, movedAway(st))
+}
+
+func movedAway(st fileState) string { return "it is " + st.Kind + ": moved away" }
+
+func (p *planner) step(name, done string, lines ...RepairedLine) {
+	p.out.Steps = append(p.out.Steps, RepairStep{File: name, Done: done, Lines: lines})
+}
+
+// mode plans to give a file or folder the private mode.
+func (p *planner) mode(name string, st fileState) {
+	want := octal(privateFileMode)
+	if st.Kind == kindFolder {
+		want = octal(privateDirMode)
+	}
+	if st.Mode == want {
+		return
+	}
+	after := st
+	after.Mode = want
+	p.out.changes = append(p.out.changes, change{File: name, Before: st, After: after})
+	p.step(name, fmt.Sprintf("mode %s instead of %s", want, st.Mode))
+}
+
+// summaries plans to set aside the summaries that cannot be read.
+func (p *planner) summaries(f sessionFolder) error {
+	dir := f.file(summariesDir)
+	st, err := p.s.state(dir)
+	if err != nil || st.Kind == kindAbsent {
+		return err
+	}
+	if st.Kind != kindFolder {
+		p.moveAway(dir, st)
+		return nil
+	}
+	p.mode(dir, st)
+	_, damage := f.summaries()
+	for _, d := range damage {
+		if d.Kind == Newer {
+			continue
+		}
+		st, err := p.s.state(d.File)
+		if err != nil {
+			return err
+		}
+		p.out.changes = append(p.out.changes, change{File: d.File, Before: st})
+		p.step(d.File, "set aside; nothing is lost, cortext compact --apply makes it again")
+	}
+	return nil
+}
+
+// subagentFolders plans to move away what is no folder among the sub-agents.
+func (p *planner) subagentFolders(f sessionFolder) error {
+	dir := f.file(subagentsDir)
+	st, err := p.s.state(dir)
+	if err != nil || st.Kind == kindAbsent {
+		return err
+	}
+	if st.Kind != kindFolder {
+		p.moveAway(dir, st)
+		return nil
+	}
+	p.mode(dir, st)
+	entries, err := p.s.readDir(dir)
+	for _, e := range entries {
+		if e.IsDir() {
+			continue
+		}
+		if st, err = p.s.state(dir + "/" + e.Name()); err != nil {
+			return err
+		}
+		p.moveAway(dir+"/"+e.Name(), st)
+	}
+	return err
+}
+
+// logChange plans the change of a log, if any.
+func (p *planner) logChange(name string, l *logPlan) {
+	restored := restoredText(l.from)
+	c := change{File: name, Before: l.before}
+	switch {
+	case l.before.Kind != kindAbsent && !l.before.isFile():
+		p.step(name, strings.TrimSuffix(movedAway(l.before)+"; "+restored, "; "))
+		if c.content = l.added; len(l.added) == 0 {
+			p.out.changes = append(p.out.changes, c)
+			return
+		}
+	case l.changed():
+		c.content = l.final()
+		p.step(name, strings.TrimSuffix("rewritten; "+restored, "; "), l.done...)
+	case len(l.added) > 0 && l.before.isFile() && len(l.content) > 0:
+		c.Append, c.content = true, l.added
+		p.step(name, restored)
+	case len(l.added) > 0:
+		c.content = l.added
+		p.step(name, restored)
+	case l.before.isFile():
+		p.mode(name, l.before)
+		return
+	default:
+		return
+	}
+	c.After = stateOf(l.final(), privateFileMode)
+	p.out.changes = append(p.out.changes, c)
+}
+
+// restoredText says how many records come from where.
+func restoredText(from map[string]int) string {
+	var texts []string
+	for place, n := range from {
+		texts = append(texts, plural(n, "record", "records")+" restored from "+place)
+	}
+	slices.Sort(texts)
+	return strings.Join(texts, ", ")
+}

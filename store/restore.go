@@ -1,0 +1,203 @@
+package store
+
+import (
+	"bytes"
+	"path"
+	"strings"
+
+	"cortext/schema"
+	"cortext/schema/jsonl"
+)
+
+// records are the records of a conversation by "m" and the id of a message, or "t" and
+// the id of a call. The record with the greatest rev counts.
+type records struct {
+	ofID map[string]heldRecord
+	some bool // there are records, with or without ids
+}
+
+type heldRecord struct {
+	rev     int
+	raw     []byte
+	mangled bool // it had bytes that are not UTF-8
+}
+
+func (h *records) add(id string, r heldRecord) {
+	h.some = true
+	if len(id) == 1 {
+		return
+	}
+	if old, ok := h.ofID[id]; ok && (old.rev > r.rev || old.rev == r.rev && !old.mangled) {
+		return
+	}
+	if h.ofID == nil {
+		h.ofID = map[string]heldRecord{}
+	}
+	h.ofID[id] = r
+}
+
+// restore plans to add the records that only other places have to the logs of a folder.
+func (p *planner) restore(fp *folderPlan, f *Copies, n *census, have *records) error {
+	if f == nil || len(f.Places) == 0 {
+		return nil
+	}
+	redact := p.s.redaction(nil)
+	had := *have
+	err := restoreLog(&fp.tools, toolLog(), restoring[schema.Tool]{
+		prefix: "t", places: f.Places, have: had,
+		log:     func(place Copy) []byte { return place.Tools },
+		id:      func(t *schema.Tool) (string, *int) { return t.ID, &t.Rev },
+		prepare: redact.tool,
+		add: func(raw []byte) {
+			_ = n.tool(jsonl.Record{Raw: raw}, place{file: fp.file(toolsFile)})
+		},
+	})
+	if err != nil {
+		return err
+	}
+	return restoreLog(&fp.messages, messageLog(), restoring[schema.Message]{
+		prefix: "m", places: f.Places, have: had,
+		log:     func(place Copy) []byte { return place.Messages },
+		id:      func(m *schema.Message) (string, *int) { return m.ID, &m.Rev },
+		prepare: redact.message,
+		add: func(raw []byte) {
+			_ = n.message(jsonl.Record{Raw: raw}, place{file: fp.file(messagesFile)})
+		},
+	})
+}
+
+// A restoring says where the records of one log may come from.
+type restoring[R any] struct {
+	prefix  string // of ids in have
+	places  []Copy
+	have    records
+	log     func(Copy) []byte
+	id      func(*R) (id string, rev *int)
+	prepare func(R) (R, error) // redacts secrets
+	add     func(raw []byte)
+}
+
+// restoreLog adds to a log the records that it lacks. Of a record that has a greater rev
+// here, nothing comes back: it may have been redacted. If several places have a record,
+// the one that counts is taken.
+func restoreLog[R any](l *logPlan, k logKind[R], from restoring[R]) error {
+	type candidate struct {
+		r    R
+		from string
+	}
+	var order []string
+	best := map[string]candidate{}
+	var nameless [][]byte // of version 1.0, which gave no ids
+	namelessFrom := ""
+	for _, place := range from.places {
+		for rec, err := range jsonl.Read(bytes.NewReader(from.log(place)), 0, 0) {
+			if err != nil {
+				continue
+			}
+			r, err := k.parse(rec.Raw)
+			if err != nil {
+				continue
+			}
+			id, rev := from.id(&r)
+			if id == "" {
+				if !from.have.some && (namelessFrom == "" || namelessFrom == place.From) {
+					namelessFrom = place.From
+					nameless = append(nameless, bytes.Clone(rec.Raw))
+				}
+				continue
+			}
+			if held, ok := from.have.ofID[from.prefix+id]; ok && *rev <= held.rev && !(held.mangled && *rev == held.rev) {
+				old, err := k.parse(held.raw)
+				if err != nil || !k.less(&old, &r) || k.less(&r, &old) {
+					continue
+				}
+				if *rev = held.rev + 1; *rev > schema.MaxRev {
+					continue
+				}
+			}
+			keep := *rev
+			if r, err = from.prepare(r); err != nil {
+				continue // it is not a record that cortext would write
+			}
+			_, rev = from.id(&r)
+			*rev = keep
+			was, ok := best[id]
+			if !ok {
+				order = append(order, id)
+			}
+			if !ok || k.beats(&r, &was.r) {
+				best[id] = candidate{r, place.From}
+			}
+		}
+	}
+	add := func(line []byte, place string) {
+		l.added = append(l.added, line...)
+		if l.from == nil {
+			l.from = map[string]int{}
+		}
+		l.from[place]++
+		from.add(bytes.TrimSuffix(line, []byte("\n")))
+	}
+	for _, raw := range nameless {
+		add(append(raw, '\n'), namelessFrom)
+	}
+	for _, id := range order {
+		c := best[id]
+		l.salvaged.without(id)
+		add(k.encode(&c.r), c.from)
+	}
+	return nil
+}
+
+// KeptCopies returns the records of the conversation that are kept aside: those that git
+// took from it, and bytes that were set aside.
+func (c *Conversation) KeptCopies() (f Copies) {
+	taken := c.at(takenDir + "/" + c.path + "/" + sessionDir)
+	if c.isIn(taken) {
+		find := Copy{From: takenDir}
+		find.Messages, _ = c.s.readBounded(taken.file(messagesFile), maxRepair)
+		find.Tools, _ = c.s.readBounded(taken.file(toolsFile), maxRepair)
+		f.Places = append(f.Places, find)
+		names, _ := taken.subagents()
+		for _, name := range names {
+			sub := taken.subagent(name)
+			find := Copy{From: takenDir}
+			find.Messages, _ = c.s.readBounded(sub.file(messagesFile), maxRepair)
+			find.Tools, _ = c.s.readBounded(sub.file(toolsFile), maxRepair)
+			f.Add(name, find)
+		}
+	}
+	for _, kind := range []string{"torn", "damaged"} {
+		for _, name := range c.s.ListFiles(keptDir + "/" + kind + "/" + c.path) {
+			content, err := c.s.readBounded(keptDir+"/"+kind+"/"+c.path+"/"+name, maxRepair)
+			if err != nil {
+				continue
+			}
+			find := Copy{From: keptDir + "/" + kind}
+			switch base := path.Base(name); {
+			case strings.HasPrefix(base, messagesFile):
+				find.Messages = content
+			case strings.HasPrefix(base, toolsFile):
+				find.Tools = content
+			}
+			f.Places = append(f.Places, find)
+		}
+	}
+	return f
+}
+
+// Add adds what a place has of a sub-agent, or of the conversation itself if the name is
+// empty.
+func (f *Copies) Add(subagent string, find Copy) {
+	if subagent == "" {
+		f.Places = append(f.Places, find)
+		return
+	}
+	if f.Subagents == nil {
+		f.Subagents = map[string]*Copies{}
+	}
+	if f.Subagents[subagent] == nil {
+		f.Subagents[subagent] = &Copies{}
+	}
+	f.Subagents[subagent].Places = append(f.Subagents[subagent].Places, find)
+}
