@@ -32,7 +32,7 @@ func readBranch(log *io.SectionReader, about int) (*branch, error) {
 		if err != nil {
 			return nil, err
 		}
-		x.lines[i] = x.line(head{[]byte(m.ID), []byte(m.ParentID), []byte(m.Timestamp)}, x.lines[i].offset)
+		x.lines[i] = x.line(head{id: []byte(m.ID), parent: []byte(m.ParentID), at: []byte(m.Timestamp)}, x.lines[i].offset)
 	}
 	a := schema.Ancestry{
 		Parents: make([]int32, len(x.lines)),

@@ -31,6 +31,8 @@ type Redactor struct {
 	rules    []lazyRule
 	prepare  sync.Once
 	keywords *index
+
+	texts *texts // what to replace instead of what the rules recognize; nil: the rules
 }
 
 // A lazyRule is a rule whose regexp is compiled when its keyword is first seen.
@@ -83,6 +85,9 @@ func (r *Redactor) Text(s string, counts Counts) (string, error) {
 		b.WriteString(s[last:])
 		s = b.String()
 	}
+	if r.texts != nil {
+		return s, nil // a pattern that matches what surrounds a marker
+	}
 	return "", errNoFixedPoint
 }
 
@@ -91,7 +96,7 @@ const markerStart = "[redacted: "
 
 // marker counts sp and returns its replacement.
 func (r *Redactor) marker(sp span, counts Counts) string {
-	id := r.rules[sp.rule].ID
+	id := r.nameOf(sp.rule)
 	if counts != nil {
 		counts[id]++
 	}
@@ -106,7 +111,7 @@ func (r *Redactor) spans(s string) ([]span, error) {
 		return nil, err
 	}
 	if strings.IndexByte(s, '\\') < 0 {
-		return merge(found), nil
+		return r.beyondMarkers(s, merge(found)), nil
 	}
 	v := unescapeAll(s)
 	inView, err := r.search(v.text)
@@ -126,7 +131,7 @@ func (r *Redactor) spans(s string) ([]span, error) {
 		sp.start, sp.end = v.source(sp.start, sp.end)
 		whole = append(whole, sp)
 	}
-	return merge(whole), nil
+	return r.beyondMarkers(s, merge(whole)), nil
 }
 
 // regexp returns the compiled pattern of a rule.

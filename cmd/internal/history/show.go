@@ -100,12 +100,12 @@ func Show(w workspace.Conversations, e store.Entry, o ShowOptions) (*Shown, erro
 		out.Messages, out.Damage, out.Tools = h.Messages, append(out.Damage, damage...), workspace.CallsOf(h)
 		return out, nil
 	}
-	messages, err := collect(c.Messages(), &out.Damage, func(m *schema.Message) (string, int) { return m.ID, m.Rev })
+	messages, err := collect(c.Messages(), &out.Damage, func(m *schema.Message) (string, int64) { return m.ID, m.Precedence() })
 	if err != nil {
 		return nil, err
 	}
 	out.Messages = schema.Arrange(messages)
-	tools, err := collect(c.Tools(), &out.Damage, func(t *schema.Tool) (string, int) { return t.ID, t.Rev })
+	tools, err := collect(c.Tools(), &out.Damage, func(t *schema.Tool) (string, int64) { return t.ID, t.Precedence() })
 	out.Tools = inOrderOf(out.Messages, tools)
 	return out, err
 }
@@ -134,7 +134,7 @@ func inOrderOf(messages []schema.Message, calls []schema.Tool) []schema.Tool {
 }
 
 // collect gathers records by id: the greatest rev wins and takes the place of the first.
-func collect[R any](records func(func(R, error) bool), damage *[]store.Damage, id func(*R) (string, int)) ([]R, error) {
+func collect[R any](records func(func(R, error) bool), damage *[]store.Damage, id func(*R) (string, int64)) ([]R, error) {
 	var list []R
 	at := map[string]int{}
 	for r, err := range records {
