@@ -19,7 +19,7 @@ type document struct {
 	stored
 	knows  func() (*known, error)
 	texts  redaction // what the user is redacting
-	before []byte // the session as read, in our spelling; nil before it is read
+	before []byte    // the session as read, in our spelling; nil before it is read
 }
 
 // load reads session.json, or rebuilds it.

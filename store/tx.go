@@ -34,8 +34,8 @@ type Tx struct {
 	pending   pending
 	rewritten bool // a log was replaced: the counters do not fit it
 	counted   bool // the caller has brought the counters up to date
-	answered bool // git may see the conversation
-	result   Result
+	answered  bool // git may see the conversation
+	result    Result
 }
 
 // pending are records that were collected and not yet written.
