@@ -13,7 +13,6 @@ import (
 	"strings"
 
 	"cortext/schema"
-	"cortext/schema/rawjson"
 	"cortext/store/secrets"
 )
 
@@ -73,7 +72,7 @@ func (f sessionFolder) texts(by Redaction, places Places) error {
 	if raw, err := f.readRaw(); err == nil {
 		n, _, err := redactSession(raw, by)
 		if err != nil {
-			n = len(loosely(&raw, by.Texts))
+			n = loosely(&raw, by.Texts)
 		}
 		places.add(f.file(sessionFile), n)
 	}
@@ -86,30 +85,18 @@ func (p replacement) line(log string, line []byte) (r record, n int, err error) 
 	if r, err = l.parse(bytes.TrimSpace(line)); err == nil {
 		return p.record(r)
 	}
-	return record{}, len(loosely(&line, p.redactor)), nil
+	counts := secrets.Counts{}
+	_, err = p.redactor.Loose(line, counts)
+	return record{}, counts.Sum(), err
 }
 
-// loosely replaces texts in bytes that are no valid record: as they are, and with their
-// escape sequences decoded. It returns the names of what it replaced.
-func loosely(b *[]byte, texts *secrets.Redactor) (names []string) {
+// loosely replaces texts in bytes that are no valid record, and returns how many.
+func loosely(b *[]byte, texts *secrets.Redactor) int {
 	counts := secrets.Counts{}
-	body, newline := *b, []byte(nil)
-	if bytes.HasSuffix(body, []byte("\n")) {
-		body, newline = body[:len(body)-1], body[len(body)-1:]
+	if out, err := texts.Loose(*b, counts); err == nil {
+		*b = out
 	}
-	if raw := bytes.TrimSpace(body); len(raw) > 0 && raw[0] == '{' && rawjson.Valid(raw) == nil {
-		if out, err := texts.JSON(body, counts); err == nil {
-			body = out
-		}
-	}
-	out, err := texts.Text(string(body), counts)
-	if err == nil && len(counts) > 0 {
-		*b = append([]byte(out), newline...)
-	}
-	for name, n := range counts {
-		names = append(names, slices.Repeat([]string{name}, n)...)
-	}
-	return names
+	return counts.Sum()
 }
 
 // eachLine calls f with each line of a log, with its newline.
@@ -147,6 +134,7 @@ func (c *Conversation) Redact(by Redaction) (Places, error) {
 			tx.Rollback()
 		}
 	}
+	c.s.index.forget(path.Dir(c.dir))
 	if err == nil && c.base == "" {
 		name := backupFile(c.path)
 		n := redactBackup(c.s, name, by, func(b []byte) error { return c.s.replace(name, b, privateFileMode) })
@@ -290,7 +278,7 @@ func redactBackup(s *Store, name string, by Redaction, replace func([]byte) erro
 	}
 	n, out, err := redactSession(raw, by)
 	if err != nil {
-		n = len(loosely(&raw, by.Texts))
+		n = loosely(&raw, by.Texts)
 		out = raw
 	}
 	if n > 0 && replace(out) != nil {
@@ -324,7 +312,7 @@ func (f sessionFolder) redactSummaries(by Redaction, places Places, replace func
 				}
 			}
 		} else {
-			n = len(loosely(&raw, by.Texts))
+			n = loosely(&raw, by.Texts)
 		}
 		if n > 0 {
 			if err := replace(name, raw); err != nil {

@@ -25,6 +25,14 @@ import (
 // Counts is the number of replacements per rule id.
 type Counts map[string]int
 
+// Sum returns the number of all replacements.
+func (c Counts) Sum() (n int) {
+	for _, times := range c {
+		n += times
+	}
+	return n
+}
+
 // A Redactor replaces secrets. Several goroutines may use it. The zero value is not
 // usable; call [New].
 type Redactor struct {

@@ -1,6 +1,7 @@
 package secrets
 
 import (
+	"bytes"
 	"crypto/pbkdf2"
 	"crypto/sha256"
 	"crypto/subtle"
@@ -64,6 +65,27 @@ func (r *Redactor) beyondMarkers(s string, spans []span) []span {
 	return merge(kept)
 }
 
+// Loose returns b with texts replaced, whatever b is: JSON, lines of JSON, plain text or
+// something damaged. It replaces them in the strings of each line that is valid JSON, then
+// in all of b as it is and with escape sequences decoded. It returns b itself if it finds
+// nothing.
+func (r *Redactor) Loose(b []byte, counts Counts) ([]byte, error) {
+	var out []byte
+	for line := range bytes.Lines(b) {
+		if raw := bytes.TrimSpace(line); len(raw) > 1 && raw[0] == '{' && raw[len(raw)-1] == '}' {
+			if replaced, err := r.JSON(line, counts); err == nil {
+				line = replaced
+			}
+		}
+		out = append(out, line...)
+	}
+	text, err := r.Text(string(out), counts)
+	if err != nil || counts.Sum() == 0 {
+		return b, err
+	}
+	return []byte(text), nil
+}
+
 // Matching returns a Redactor for the matches of an expression, whose markers have the
 // given name. It ignores empty matches. found collects the matches.
 func Matching(re *regexp.Regexp, name string, found *Found) *Redactor {
@@ -116,6 +138,16 @@ func (f *Found) add(s string, start, end int) {
 
 // Len returns the number of distinct texts.
 func (f *Found) Len() int { return len(f.texts) }
+
+// Any reports whether f accepts one of the texts.
+func (f *Found) Any(accepts func(text string) bool) bool {
+	for text := range f.texts {
+		if accepts(text) {
+			return true
+		}
+	}
+	return false
+}
 
 // isEdge reports whether a word begins or ends at s[at:].
 func isEdge(s string, at int) bool {

@@ -36,6 +36,7 @@ var commands = []struct {
 	{"archive", archiveCommand},
 	{"unarchive", unarchiveCommand},
 	{"prune", pruneCommand},
+	{"redact", redactCommand},
 	{"current", currentCommand},
 	{"trust", trustCommand},
 	{"check", checkCommand},

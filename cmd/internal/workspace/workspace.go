@@ -89,6 +89,7 @@ func Open(env Env) (*Workspace, error) {
 			defer asking.Unlock()
 			return w.identities.of(folder, nativeIDs)
 		},
+		Redacted: registry.In(StateDir(env.Machine)).Redacted,
 	})
 	if err != nil {
 		return nil, err
