@@ -256,6 +256,7 @@ func (c *contractRun) json() {
 		"archive api --json",
 		"unarchive api --json",
 		"stop api --json",
+		"redact api --pattern GraphQL --yes --json",
 		"sync --json",
 		"trust --json",
 		"version --json",

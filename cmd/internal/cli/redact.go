@@ -21,7 +21,7 @@ func redactCommand(a *app) *cobra.Command {
 	var o redactOptions
 	cmd := &cobra.Command{
 		Use:   "redact [<id>...] {--pattern RE | --secret}",
-		Short: "Redact text that was saved",
+		Short: "Redact text that is already saved",
 		Long: `Replaces text in conversations by [redacted: NAME]; without an id, in the current one.
 It covers messages, reasoning, tool calls, titles, notes, tags, summaries, sub-agents,
 attached text, records that wait or were set aside, backups and caches. Ids and order
