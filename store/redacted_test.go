@@ -207,6 +207,79 @@ func shown(tb testing.TB, s *Store, path string) (list []string) {
 	return list
 }
 
+// showsSecret reports whether a reader sees theSecret in a record whose id begins with a.
+func showsSecret(tb testing.TB, s *Store, path string) bool {
+	tb.Helper()
+	c, err := s.Conversation(path)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	defer c.Close()
+	h, _, err := c.History(Limit{})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	for _, m := range h.Messages {
+		if strings.HasPrefix(m.ID, "a") && strings.Contains(m.Content+m.Reasoning, theSecret) {
+			return true
+		}
+	}
+	return false
+}
+
+// TestRedactGrown: a clone that does not know of the redaction writes more of a record,
+// with the same rev. The redacted line counts until a machine that can repeat the
+// redaction writes; then all of the record is back, redacted.
+func TestRedactGrown(t *testing.T) {
+	for seed := range uint64(40) {
+		r := rand.New(rand.NewPCG(seed, 8))
+		control := newTestStore(t)
+		c := create(t, control)
+		path := c.Path()
+		m := message(0)
+		m.ID, m.Content = "a0", "key "+theSecret
+		appendBatch(t, c, schema.Batch{Messages: []schema.Message{m}})
+		k := new(knowing)
+		machine, elsewhere := cloneOf(t, control, k), cloneOf(t, control, nil)
+		on := func(s *Store, f func(c *Conversation)) {
+			c, err := s.Conversation(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			f(c)
+			c.Close()
+		}
+		on(machine, func(c *Conversation) { redact(t, c, k) })
+		m.Content += " and " + theSecret
+		for range 1 + r.IntN(3) {
+			m.Content += " more"
+			on(elsewhere, func(c *Conversation) { appendBatch(t, c, schema.Batch{Messages: []schema.Message{m}}) })
+		}
+		on(control, func(c *Conversation) { appendBatch(t, c, schema.Batch{Messages: []schema.Message{m}}) })
+		third := cloneOf(t, elsewhere, nil)
+		mergeInto(t, r, third, machine, path)
+		mergeInto(t, r, machine, elsewhere, path)
+		for _, s := range []*Store{third, machine} {
+			if showsSecret(t, s, path) {
+				t.Fatalf("seed %d: a merge shows the text", seed)
+			}
+			next := message(1)
+			next.ParentID = "a0"
+			on(s, func(c *Conversation) { appendBatch(t, c, schema.Batch{Messages: []schema.Message{next}}) })
+			if showsSecret(t, s, path) {
+				t.Fatalf("seed %d: a write shows the text", seed)
+			}
+			wantSound(t, s)
+		}
+		if found := secretIn(t, machine.dir+"/conversations"); len(found) > 0 {
+			t.Fatalf("seed %d: still in %q", seed, found)
+		}
+		if got, want := shown(t, machine, path)[0], shown(t, control, path)[0]; got != want {
+			t.Fatalf("seed %d: shows\n%swant\n%s", seed, got, want)
+		}
+	}
+}
+
 // TestRedactHistories: whatever the history, a redaction keeps ids and order and everything
 // but the text. Neither a capture of the same transcript nor a merge with a clone brings
 // the text back, and both still bring what is new.
