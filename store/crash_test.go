@@ -74,7 +74,13 @@ var crashes = map[string]struct {
 		return err
 	}, wantShown(wantAll), wantNothingWaits},
 	"move what waits": {func(t *testing.T, s *Store) { waits(t, s).Close() }, settleShown, wantShown(wantAll), wantNothingWaits},
-	"merge twins":     {func(t *testing.T, s *Store) { twins(t, s) }, settleShown, wantShown(wantTwins), wantNothingWaits},
+	"redact what waits": {func(t *testing.T, s *Store) { waits(t, s).Close() }, redactShown, wantShown(wantAll), func(t *testing.T, s *Store) {
+		wantNothingWaits(t, s)
+		if found := filesWith(t, filepath.Join(s.dir, conversationsDir), "quoted"); len(found) > 0 {
+			t.Errorf("still in %q", found)
+		}
+	}},
+	"merge twins": {func(t *testing.T, s *Store) { twins(t, s) }, settleShown, wantShown(wantTwins), wantNothingWaits},
 }
 
 func createX(s *Store) error {

@@ -2,10 +2,12 @@ package store
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -61,6 +63,88 @@ func secretIn(tb testing.TB, dir string) (names []string) {
 		tb.Fatal(err)
 	}
 	return names
+}
+
+// filesWith lists the files below a folder that have a text.
+func filesWith(tb testing.TB, dir, text string) (names []string) {
+	tb.Helper()
+	for name, content := range snapshot(tb, dir) {
+		if strings.Contains(content, text) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// redactShown redacts a text in the only conversation and its sub-agents.
+func redactShown(s *Store) error {
+	list, err := s.List()
+	if err != nil {
+		return err
+	}
+	c, err := s.Open(list[0])
+	if err != nil {
+		return err
+	}
+	return redactAll(c)
+}
+
+func redactAll(c *Conversation) error {
+	names, err := c.Subagents()
+	if err == nil {
+		_, err = c.Redact(Redaction{ID: "0123", Name: "x", Texts: secrets.Matching(regexp.MustCompile("quoted"), "x", nil)})
+	}
+	for _, name := range names {
+		if err == nil {
+			var sub *Conversation
+			if sub, err = c.Subagent(name); err == nil {
+				err = redactAll(sub)
+			}
+		}
+	}
+	return errors.Join(err, c.Close())
+}
+
+// TestRedactMeanwhile: other processes that append while a log is replaced lose nothing,
+// and readers always see whole logs.
+func TestRedactMeanwhile(t *testing.T) {
+	s := newTestStore(t)
+	c := create(t, s)
+	appendBatch(t, c, thread(0, 20))
+	const n = 200
+	var running []*exec.Cmd
+	for _, name := range []string{"p", "q"} {
+		cmd := process(t, "append", s.dir, c.Path(), name, fmt.Sprint(n))
+		must(t, cmd.Start())
+		running = append(running, cmd)
+	}
+	done := make(chan error)
+	go func() {
+		var errs []error
+		for _, cmd := range running {
+			errs = append(errs, cmd.Wait())
+		}
+		done <- errors.Join(errs...)
+	}()
+	for round := 0; ; round++ {
+		select {
+		case err := <-done:
+			must(t, err)
+			ids, err := c.MessageIDs()
+			if err != nil || len(ids) != 20+2*n {
+				t.Errorf("%d messages after %d redactions, %v", len(ids), round, err)
+			}
+			wantSound(t, s)
+			return
+		default:
+		}
+		texts := secrets.Matching(regexp.MustCompile(fmt.Sprintf("message %d\\b|x{%d,}", round%20, 1+round%50)), "x", nil)
+		_, err := c.Redact(Redaction{ID: fmt.Sprint(round), Name: "x", Texts: texts})
+		must(t, err)
+		if ids, err := c.MessageIDs(); err != nil || len(ids) < 20 {
+			t.Fatalf("a reader sees %d messages, %v", len(ids), err)
+		}
+	}
 }
 
 // A raw history is what the agents' transcripts have: records in the order in which they

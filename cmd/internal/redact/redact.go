@@ -254,14 +254,9 @@ func (r *Redactor) eachIn(open func() (*store.Conversation, error), f func(*stor
 		err = f(c)
 	}
 	for _, name := range names {
-		if err != nil {
-			return err
+		if err == nil {
+			err = r.eachIn(func() (*store.Conversation, error) { return c.Subagent(name) }, f)
 		}
-		sub, openErr := c.Subagent(name)
-		if openErr != nil {
-			return openErr
-		}
-		err = errors.Join(f(sub), sub.Close())
 	}
 	return err
 }
