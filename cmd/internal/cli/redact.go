@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -46,6 +47,7 @@ replaced by a new one.`,
 	f.BoolVar(&o.secret, "secret", false, "redact one text, read from standard input or the terminal")
 	f.StringVar(&o.name, "name", redact.DefaultName, "`NAME` to put in place of the text")
 	f.BoolVar(&o.documents, "documents", false, "also change your documents in the conversations' folders")
+	f.BoolVar(&o.rename, "rename", false, "also change the name of a folder that git knows, if it has the text")
 	f.BoolVar(&o.dryRun, "dry-run", false, "only count; changes nothing")
 	f.BoolVarP(&o.yes, "yes", "y", false, "do not ask for confirmation")
 	f.BoolVar(&o.json, "json", false, "print JSON")
@@ -53,8 +55,8 @@ replaced by a new one.`,
 }
 
 type redactOptions struct {
-	pattern, name                        string
-	secret, documents, dryRun, yes, json bool
+	pattern, name                                string
+	secret, documents, rename, dryRun, yes, json bool
 }
 
 func runRedact(cmd *cobra.Command, a *app, w *opened, list []string, o redactOptions) error {
@@ -75,7 +77,8 @@ func runRedact(cmd *cobra.Command, a *app, w *opened, list []string, o redactOpt
 		return err
 	}
 	places, files, deleted := totals(found)
-	if o.dryRun || places+deleted == 0 {
+	named := slices.ContainsFunc(found, func(r *redact.Report) bool { return r.Named })
+	if o.dryRun || places+deleted == 0 && !named {
 		return a.redacted(cmd.Context(), r, found, o)
 	}
 	if !o.yes {
@@ -112,7 +115,7 @@ func (a *app) redaction(o redactOptions) (redact.Request, error) {
 	} else {
 		request, err = redact.ForPattern(o.pattern, o.name)
 	}
-	request.Documents = o.documents
+	request.Documents, request.Rename = o.documents, o.rename
 	var input *redact.InputError
 	if errors.As(err, &input) {
 		return request, &usageError{input.Why, input.Hint}
@@ -170,6 +173,7 @@ type redactedRow struct {
 	Places  int           `json:"places"`
 	Files   []redact.File `json:"files"`
 	Deleted []string      `json:"deleted"`
+	Renamed bool          `json:"renamed"` // path is the new one
 	Left    []redact.Left `json:"left"`
 	Git     *gitRow       `json:"git"` // null outside of a repository
 	DryRun  bool          `json:"dry_run"`
@@ -192,7 +196,7 @@ func (a *app) redacted(ctx context.Context, r *redact.Redactor, reports []*redac
 	for _, report := range reports {
 		e := report.Entry
 		row := redactedRow{
-			ID: e.Session.ID, Path: e.Path, Places: report.Places(), Files: emptyNotNull(report.Files), Deleted: emptyNotNull(report.Deleted),
+			ID: e.Session.ID, Path: e.Path, Places: report.Places(), Files: emptyNotNull(report.Files), Deleted: emptyNotNull(report.Deleted), Renamed: report.Renamed != "",
 			Left: emptyNotNull(append(report.Left, r.Transcripts(e)...)), DryRun: o.dryRun,
 		}
 		h, err := r.InGit(ctx, e, gitTime)
@@ -226,6 +230,8 @@ func emptyNotNull[T any](list []T) []T {
 func (a *app) printRedacted(row redactedRow, e store.Entry) {
 	title := visible(strings.TrimPrefix(e.Path, "conversations/")) // the title may have had the text
 	switch {
+	case row.Renamed && row.Places == 0:
+		fmt.Fprintf(a.screen.out, "%s: the folder has a new name\n", title)
 	case row.Places+len(row.Deleted) == 0:
 		fmt.Fprintf(a.screen.out, "%s: nothing matches\n", title)
 	case row.DryRun:

@@ -27,7 +27,7 @@ const (
 type changes struct {
 	write  func(name string, b []byte) error
 	delete func(name string) error
-	purge  bool // also delete cache files that cannot be searched, or quote the conversation
+	stale  func(name string, b []byte) bool // also delete such cache files
 	left   func(report *Report) error
 }
 
@@ -35,15 +35,22 @@ type changes struct {
 var dry = changes{
 	write:  func(string, []byte) error { return nil },
 	delete: func(string) error { return nil },
+	stale:  func(string, []byte) bool { return false },
 	left:   func(*Report) error { return nil },
 }
 
-// changes returns the changes that follow the redaction of a conversation.
-func (r *Redactor) changes(e store.Entry) changes {
+// changes returns the changes that follow the redaction of a conversation. Cache files
+// about it, those that name its old folder and those that cannot be searched are deleted.
+func (r *Redactor) changes(before, e store.Entry) changes {
+	folders := append([]string{before.Path, e.Path}, e.Twins...)
+	stale := func(name string, b []byte) bool {
+		return !utf8.Valid(b) || before.Path != e.Path && bytes.Contains(b, []byte(path.Base(before.Path))) ||
+			slices.ContainsFunc(folders, func(folder string) bool { return strings.Contains(name, path.Base(folder)) })
+	}
 	return changes{
 		write:  r.ws.Store.WriteFile,
 		delete: r.ws.Store.RemoveFile,
-		purge:  true,
+		stale:  stale,
 		left:   func(report *Report) error { return r.remaining(e, report) },
 	}
 }
@@ -150,7 +157,7 @@ func (r *Redactor) files(e store.Entry, report *Report, c changes) error {
 			return err
 		}
 	}
-	if err := r.cache(folders, report, c); err != nil {
+	if err := r.cache(report, c); err != nil {
 		return err
 	}
 	r.state(e, report)
@@ -178,14 +185,13 @@ func (r *Redactor) documents(e store.Entry, folder string, report *Report, repla
 }
 
 // cache deletes the cache files that have the text or may have it.
-func (r *Redactor) cache(folders []string, report *Report, c changes) error {
+func (r *Redactor) cache(report *Report, c changes) error {
 	return r.eachFile(cacheDir, report, func(name string, b []byte) error {
 		below := strings.TrimPrefix(name, cacheDir+"/")
 		if strings.HasPrefix(below, "locks/") {
 			return nil
 		}
-		quotes := c.purge && (!utf8.Valid(b) || slices.ContainsFunc(folders, func(folder string) bool { return strings.Contains(below, path.Base(folder)) }))
-		if !quotes && !r.has(b) && !r.has([]byte(name)) {
+		if !c.stale(name, b) && !r.has(b) && !r.has([]byte(name)) {
 			return nil
 		}
 		if err := c.delete(name); err != nil {
@@ -217,9 +223,6 @@ func (r *Redactor) state(e store.Entry, report *Report) {
 // and paths, which stay, and files that are not cortext's.
 func (r *Redactor) remaining(e store.Entry, report *Report) error {
 	for _, folder := range append([]string{e.Path}, e.Twins...) {
-		if r.has([]byte(folder)) {
-			report.Left = append(report.Left, Left{Path: folder, Why: "the name of the folder"})
-		}
 		err := r.eachFile(folder+"/.session", report, func(name string, b []byte) error {
 			if r.has(b) {
 				report.Left = append(report.Left, Left{Path: name, Lines: r.lines(b), Why: "an id, a name or a path, which stay as they are"})

@@ -21,7 +21,9 @@ import (
 type Request struct {
 	Name      string         // in the markers
 	Pattern   *regexp.Regexp // of the text, as it is after decoding
+	text      string         // if it is one text
 	Documents bool           // also change documents that people wrote
+	Rename    bool           // also change the names of folders that git knows
 }
 
 // An InputError reports a request that cannot be carried out.
@@ -63,7 +65,7 @@ func ForText(text, name string) (r Request, err error) {
 	if len(text) < minSecret {
 		return r, &InputError{fmt.Sprintf("the secret has %d bytes, at least %d are needed", len(text), minSecret), "use --pattern for a shorter text"}
 	}
-	return checked(Request{Name: name, Pattern: regexp.MustCompile(regexp.QuoteMeta(text))})
+	return checked(Request{Name: name, Pattern: regexp.MustCompile(regexp.QuoteMeta(text)), text: text})
 }
 
 func checked(r Request) (Request, error) {
@@ -97,6 +99,8 @@ type Report struct {
 	Entry   store.Entry
 	Files   []File
 	Deleted []string // cache files, which are made again
+	Named   bool     // the folder's name has the text
+	Renamed string   // the new path of the conversation, if its name had the text
 	Left    []Left
 }
 
@@ -138,7 +142,10 @@ func (r *Redactor) texts(found *secrets.Found) *secrets.Redactor {
 
 // Find reports what Apply would redact in a conversation, and changes nothing.
 func (r *Redactor) Find(e store.Entry) (*Report, error) {
-	report, _, err := r.find(e)
+	report, found, err := r.find(e)
+	if _, report.Named = r.named(e.Path, found); report.Named && err == nil {
+		report.Left = append(report.Left, Left{Path: e.Path, Why: "the name of the folder, which is changed unless git knows it"})
+	}
 	return report, err
 }
 
@@ -165,7 +172,8 @@ func (r *Redactor) Apply(ctx context.Context, e store.Entry) (*Report, error) {
 	}
 	defer unlock()
 	report, found, err := r.find(e)
-	if err != nil || report.Places() == 0 && len(report.Deleted) == 0 {
+	_, has := r.named(e.Path, found)
+	if err != nil || report.Places() == 0 && len(report.Deleted) == 0 && !has {
 		return report, err
 	}
 	by := store.Redaction{Name: r.request.Name, Texts: r.texts(nil)}
@@ -189,7 +197,14 @@ func (r *Redactor) Apply(ctx context.Context, e store.Entry) (*Report, error) {
 		return err
 	})
 	if err == nil {
-		err = r.files(e, report, r.changes(e))
+		before := e
+		if e, err = r.rename(ctx, e, found, report); err == nil {
+			report.Entry = e
+			for i := range report.Files {
+				report.Files[i].Path = strings.ReplaceAll(report.Files[i].Path, before.Path, e.Path)
+			}
+			err = r.files(e, report, r.changes(before, e))
+		}
 	}
 	return report, err
 }
