@@ -152,10 +152,20 @@ func (r redaction) summary(sum *schema.Summary) (*schema.Summary, error) {
 	return &ready, nil
 }
 
-// Redact returns text as it would be stored, with its secrets replaced.
-func (s *Store) Redact(text string) (string, error) {
+// Redact returns text as it would be stored in conversations, given by id: with its
+// secrets replaced, and what the user redacted there.
+func (s *Store) Redact(text string, ids ...string) (string, error) {
 	r := s.redaction(nil)
 	r.text(&text)
+	for _, id := range ids {
+		known, err := s.knownOf(id)
+		if err != nil {
+			return "", err
+		}
+		if known != nil && r.err == nil {
+			text, r.err = known.redactor.Text(text, nil)
+		}
+	}
 	return text, r.err
 }
 

@@ -48,7 +48,7 @@ func (r *Reader) Texts(by Redaction) (Places, error) {
 			return places, err
 		}
 	}
-	if r.base == "" {
+	if r.base == "" || r.IsWaiting() {
 		places.add(backupFile(r.path), redactBackup(r.s, backupFile(r.path), by, func([]byte) error { return nil }))
 	}
 	return places, nil
@@ -135,7 +135,7 @@ func (c *Conversation) Redact(by Redaction) (Places, error) {
 		}
 	}
 	c.s.index.forget(path.Dir(c.dir))
-	if err == nil && c.base == "" {
+	if err == nil && (c.base == "" || c.IsWaiting()) {
 		name := backupFile(c.path)
 		n := redactBackup(c.s, name, by, func(b []byte) error { return c.s.replace(name, b, privateFileMode) })
 		places.add(name, n)

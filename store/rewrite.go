@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"path"
+	"slices"
 
 	"cortext/schema"
 	"cortext/store/filelock"
@@ -101,8 +102,9 @@ func (tx *Tx) openWhole(name string) (*logFile, error) {
 
 // settle brings a log in order in which a merge put the lines of a clone that did not know
 // of a redaction: it drops the lines that the redacted one replaced. If such a line says
-// more and this machine can repeat the redaction, the redacted line of it counts. It looks
-// only at a log that is indexed from its beginning, as after a merge.
+// more, or redacts something else, and this machine can repeat the redactions, the record
+// gets all of them. It looks only at a log that is indexed from its beginning, as after a
+// merge.
 func (tx *Tx) settle(l *logFile, k *known) error {
 	if l.from != 0 || len(l.marked) == 0 {
 		return nil
@@ -129,59 +131,69 @@ func (tx *Tx) settle(l *logFile, k *known) error {
 	return tx.refresh(l)
 }
 
-// settled returns the redacted record with an id, if other lines with that id must go.
+// settleMerged settles the logs if session.json shows a merge.
+func (tx *Tx) settleMerged() error {
+	if !tx.doc.mend || tx.c.staged() {
+		return nil
+	}
+	known, err := tx.knows()
+	for _, name := range []string{toolsFile, messagesFile} {
+		var l *logFile
+		if err == nil {
+			l, err = tx.openWhole(name)
+		}
+		if err == nil && l != nil {
+			err = tx.settle(l, known)
+		}
+	}
+	return err
+}
+
+// settled returns the record with an id that counts. changed reports whether the log must
+// hold it instead of the lines that it has. What this machine knows of redactions is
+// repeated in all lines first, so that the one that says most counts.
 func (l *logFile) settled(id string, k *known) (best record, changed bool, err error) {
 	raws, err := l.places.at(l, id)
 	if err != nil {
 		return best, false, err
 	}
-	var plain []record
+	var lines []record
+	var all []string // redactions of any line
+	rev := 0
 	for _, raw := range raws {
 		r, err := l.parse(raw)
-		if err != nil {
+		if err != nil || bytes.Equal(r.encode(0), r.skeleton().encode(0)) {
 			continue
 		}
-		if len(*r.redactions()) == 0 {
-			plain = append(plain, r)
-		}
-		if best == (record{}) || r.beats(best) {
-			best = r
-		}
+		rev, all = max(rev, r.rev()), append(all, *r.redactions()...)
+		lines = append(lines, r)
 	}
-	if len(*best.redactions()) == 0 || len(plain) == 0 {
+	if len(all) == 0 {
 		return best, false, nil
 	}
-	skeleton := best.skeleton().encode(0)
-	var more record
-	for _, r := range plain {
-		switch {
-		case bytes.Equal(r.encode(0), skeleton):
-		case r.rev() < best.rev():
-			changed = true
-		case more == (record{}) || r.beats(more):
-			more = r
+	repeats := !slices.ContainsFunc(all, func(redaction string) bool { return !k.repeats(redaction) })
+	var altered bool // the best line is not in the log
+	for _, r := range lines {
+		marks, n := len(*r.redactions()), 0
+		if k != nil {
+			if r, n, err = k.record(r); err != nil {
+				return best, false, err
+			}
+		}
+		if repeats {
+			r.mark(all...)
+		}
+		if best == (record{}) || r.beats(best) {
+			best, altered = r, n > 0 || len(*r.redactions()) != marks
 		}
 	}
-	if more == (record{}) {
-		return best, changed, nil
+	old := slices.ContainsFunc(lines, func(r record) bool {
+		return len(*r.redactions()) < len(*best.redactions()) && r.rev() < best.rev()
+	})
+	if altered {
+		best.setRev(min(rev+1, schema.MaxRev))
 	}
-	for _, redaction := range *best.redactions() {
-		if !k.repeats(redaction) {
-			return best, false, nil // another machine has to do it
-		}
-	}
-	redacted, _, err := k.record(more)
-	if err != nil {
-		return best, false, err
-	}
-	redacted.mark(*best.redactions()...)
-	if says, isNew := redacted.revise([][]byte{bytes.TrimSuffix(best.encode(best.rev()), []byte("\n"))}); isNew {
-		best = redacted
-		best.setRev(max(says, min(more.rev()+1, schema.MaxRev)))
-	} else {
-		best.setRev(min(more.rev()+1, schema.MaxRev))
-	}
-	return best, true, nil
+	return best, altered || old, nil
 }
 
 // replaceRecords replaces all lines of some records, at the place of the first.

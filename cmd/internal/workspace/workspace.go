@@ -115,7 +115,7 @@ func with(env Env, st *store.Store) *Workspace {
 	w.identities = identities{w.Registry, w.Here, env.AgentNames()}
 	w.Removed = removal.In(st, w.Registry, w.Here, env.AgentNames())
 	w.Config, w.Warnings = ReadConfig(st)
-	w.Prompts, w.Pending, w.Notes, w.Attachments = Prompts{st, &w.Config}, Pending{st}, Notes{st}, Attachments{st}
+	w.Prompts, w.Pending, w.Notes, w.Attachments = Prompts{st, &w.Config}, Pending{st}, Notes{st}, Attachments{store: st}
 	return w
 }
 
