@@ -101,14 +101,15 @@ func (p replacement) record(r record) (out record, n int, err error) {
 		if err != nil || len(counts) == 0 {
 			return r, 0, err
 		}
-		m.Rev, out = r.message.Rev, messageRecord(m)
+		out = messageRecord(m)
 	} else {
 		t, err := redact.tool(*r.tool)
 		if err != nil || len(counts) == 0 {
 			return r, 0, err
 		}
-		t.Rev, out = r.tool.Rev, toolRecord(t)
+		out = toolRecord(t)
 	}
+	out.setRev(r.rev())
 	for name, times := range counts {
 		out.mark(p.ids[name])
 		n += times
