@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
 	"time"
 
@@ -72,35 +71,30 @@ func runRedact(cmd *cobra.Command, a *app, w *opened, list []string, o redactOpt
 		return err
 	}
 	r := redact.New(w.Workspace, w.capture, request)
-	found, err := a.findAll(cmd.Context(), r, entries)
+	show := func(doing string) func(i int) {
+		return func(i int) { a.screen.progress("%s %d of %d conversations", doing, i+1, len(entries)) }
+	}
+	found, err := r.Find(cmd.Context(), entries, show("searching"))
+	a.screen.clearLine()
 	if err != nil {
 		return err
 	}
-	places, files, deleted := totals(found)
-	named := slices.ContainsFunc(found, func(r *redact.Report) bool { return r.Named })
-	if o.dryRun || places+deleted == 0 && !named {
+	if o.dryRun || !found.Anything() {
 		return a.redacted(cmd.Context(), r, found, o)
 	}
 	if !o.yes {
 		if !a.terminal.present() {
 			return &usageError{"redacting has to be confirmed, and there is no terminal to ask on", "--yes redacts without asking"}
 		}
+		places, files := found.Places()
 		yes, err := a.terminal.ask(cmd.Context(), fmt.Sprintf("Redact %s in %s of %s? This cannot be undone.", count(places, "place"), count(files, "file"), count(len(entries), "conversation")))
 		if err != nil || !yes {
 			return err
 		}
 	}
-	var errs []error
-	var done []*redact.Report
-	for _, e := range entries {
-		report, err := r.Apply(cmd.Context(), e)
-		if err != nil {
-			errs = append(errs, err)
-			continue
-		}
-		done = append(done, report)
-	}
-	return errors.Join(append(errs, a.redacted(cmd.Context(), r, done, o))...)
+	done, err := r.Apply(cmd.Context(), entries, show("redacting"))
+	a.screen.clearLine()
+	return errors.Join(err, a.redacted(cmd.Context(), r, done, o))
 }
 
 // redaction reads what to redact.
@@ -141,42 +135,24 @@ func (a *app) readSecret() (string, error) {
 	return string(b), err
 }
 
-// findAll looks for the text in conversations.
-func (a *app) findAll(ctx context.Context, r *redact.Redactor, entries []store.Entry) (found []*redact.Report, err error) {
-	for i, e := range entries {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		a.screen.progress("searching %d of %d conversations", i+1, len(entries))
-		report, err := r.Find(e)
-		if err != nil {
-			a.screen.clearLine()
-			return nil, err
-		}
-		found = append(found, report)
-	}
-	a.screen.clearLine()
-	return found, nil
+// A redactedResult is what --json prints.
+type redactedResult struct {
+	Conversations []redactedRow `json:"conversations"`
+	Files         []redact.File `json:"files"`   // that belong to no conversation, or to several
+	Deleted       []string      `json:"deleted"` // cache files
+	Left          []redact.Left `json:"left"`
+	Git           *gitRow       `json:"git"` // null outside of a repository
+	DryRun        bool          `json:"dry_run"`
 }
 
-func totals(reports []*redact.Report) (places, files, deleted int) {
-	for _, r := range reports {
-		places, files, deleted = places+r.Places(), files+len(r.Files), deleted+len(r.Deleted)
-	}
-	return places, files, deleted
-}
-
-// A redactedRow is what --json prints for a conversation.
+// A redactedRow describes one conversation.
 type redactedRow struct {
 	ID      string        `json:"id"`
 	Path    string        `json:"path"`
+	Renamed bool          `json:"renamed"` // path is new
 	Places  int           `json:"places"`
 	Files   []redact.File `json:"files"`
-	Deleted []string      `json:"deleted"`
-	Renamed bool          `json:"renamed"` // path is the new one
 	Left    []redact.Left `json:"left"`
-	Git     *gitRow       `json:"git"` // null outside of a repository
-	DryRun  bool          `json:"dry_run"`
 }
 
 type gitRow struct {
@@ -186,35 +162,33 @@ type gitRow struct {
 	Complete bool     `json:"complete"`
 }
 
-// gitTime is how long git is searched for each conversation.
-const gitTime = 20 * time.Second
+// gitTime is how long git is searched.
+const gitTime = 30 * time.Second
 
 // redacted reports what was redacted, or would be, and what still has the text.
-func (a *app) redacted(ctx context.Context, r *redact.Redactor, reports []*redact.Report, o redactOptions) error {
-	rows := []redactedRow{}
-	history := false
-	for _, report := range reports {
-		e := report.Entry
-		row := redactedRow{
-			ID: e.Session.ID, Path: e.Path, Places: report.Places(), Files: emptyNotNull(report.Files), Deleted: emptyNotNull(report.Deleted), Renamed: report.Renamed != "",
-			Left: emptyNotNull(append(report.Left, r.Transcripts(e)...)), DryRun: o.dryRun,
-		}
-		h, err := r.InGit(ctx, e, gitTime)
-		if err == nil {
-			row.Git = &gitRow{h.Commits, emptyNotNull(h.Refs), emptyNotNull(h.Index), h.Whole}
-			history = history || h.Commits > 0 || len(h.Index) > 0
-		} else if !errors.Is(err, git.ErrNoRepository) {
-			a.screen.warn("git could not be searched: " + err.Error())
-		}
-		rows = append(rows, row)
-		if !o.json {
-			a.printRedacted(row, e)
-		}
+func (a *app) redacted(ctx context.Context, r *redact.Redactor, done *redact.Result, o redactOptions) error {
+	out := redactedResult{
+		Conversations: []redactedRow{}, Files: emptyNotNull(done.Files), Deleted: emptyNotNull(done.Deleted), Left: emptyNotNull(done.Left), DryRun: o.dryRun,
+	}
+	var entries []store.Entry
+	for _, c := range done.Conversations {
+		entries = append(entries, c.Entry)
+		out.Conversations = append(out.Conversations, redactedRow{
+			ID: c.Entry.Session.ID, Path: c.Entry.Path, Renamed: c.Renamed, Places: c.Report.Places(), Files: emptyNotNull(c.Files),
+			Left: emptyNotNull(append(c.Left, r.Transcripts(c.Entry)...)),
+		})
+	}
+	h, err := r.InGit(ctx, entries, gitTime)
+	if err == nil {
+		out.Git = &gitRow{h.Commits, emptyNotNull(h.Refs), emptyNotNull(h.Index), h.Whole}
+	} else if !errors.Is(err, git.ErrNoRepository) {
+		a.screen.warn("git could not be searched: " + err.Error())
 	}
 	if o.json {
-		return a.screen.json(rows)
+		return a.screen.json(out)
 	}
-	if history {
+	a.printRedacted(out)
+	if h.Commits > 0 {
 		fmt.Fprint(a.screen.errw, rewriteHelp(o))
 	}
 	return nil
@@ -227,33 +201,53 @@ func emptyNotNull[T any](list []T) []T {
 	return list
 }
 
-func (a *app) printRedacted(row redactedRow, e store.Entry) {
-	title := visible(strings.TrimPrefix(e.Path, "conversations/")) // the title may have had the text
-	switch {
-	case row.Renamed && row.Places == 0:
-		fmt.Fprintf(a.screen.out, "%s: the folder has a new name\n", title)
-	case row.Places+len(row.Deleted) == 0:
-		fmt.Fprintf(a.screen.out, "%s: nothing matches\n", title)
-	case row.DryRun:
-		fmt.Fprintf(a.screen.out, "%s: %s would be redacted\n", title, count(row.Places, "place"))
-	default:
-		fmt.Fprintf(a.screen.out, "%s: %s redacted\n", title, count(row.Places, "place"))
+func (a *app) printRedacted(out redactedResult) {
+	would := ""
+	if out.DryRun {
+		would = "would be "
 	}
-	for _, f := range row.Files {
-		fmt.Fprintf(a.screen.out, "  %s: %s\n", visible(f.Path), count(f.Places, "place"))
-	}
-	if n := len(row.Deleted); n > 0 {
-		verb := "deleted"
-		if row.DryRun {
-			verb = "would be deleted"
+	quiet := 0
+	left := out.Left
+	for _, row := range out.Conversations {
+		left = append(left, row.Left...)
+		title := visible(strings.TrimPrefix(row.Path, "conversations/")) // the title may have had the text
+		switch {
+		case row.Places > 0:
+			fmt.Fprintf(a.screen.out, "%s: %s %sredacted\n", title, count(row.Places, "place"), would)
+		case row.Renamed:
+			fmt.Fprintf(a.screen.out, "%s: the folder has a new name\n", title)
+		default:
+			if quiet++; quiet <= listedFirst {
+				fmt.Fprintf(a.screen.out, "%s: nothing matches\n", title)
+			}
 		}
-		fmt.Fprintf(a.screen.out, "  %s of the cache %s\n", count(n, "file"), verb)
+		a.printFiles(row.Files)
 	}
-	if g := row.Git; g != nil && (g.Commits > 0 || len(g.Index) > 0 || !g.Complete) {
+	if quiet > listedFirst {
+		fmt.Fprintf(a.screen.out, "nothing matches in %s more\n", count(quiet-listedFirst, "conversation"))
+	}
+	if len(out.Files) > 0 {
+		fmt.Fprintf(a.screen.out, "set aside: %s %sredacted\n", count(len(out.Files), "file"), would)
+		a.printFiles(out.Files)
+	}
+	if n := len(out.Deleted); n > 0 {
+		if would == "" {
+			fmt.Fprintf(a.screen.out, "deleted %s of the cache\n", count(n, "file"))
+		} else {
+			fmt.Fprintf(a.screen.out, "%s of the cache would be deleted\n", count(n, "file"))
+		}
+	}
+	if g := out.Git; g != nil && (g.Commits > 0 || len(g.Index) > 0 || !g.Complete) {
 		fmt.Fprintf(a.screen.errw, "git still has it: %s\n", visible(inGit(g)))
 	}
-	for _, l := range row.Left {
+	for _, l := range left {
 		fmt.Fprintf(a.screen.errw, "still has it: %s%s (%s)\n", visible(l.Path), lineList(l.Lines), l.Why)
+	}
+}
+
+func (a *app) printFiles(files []redact.File) {
+	for _, f := range files {
+		fmt.Fprintf(a.screen.out, "  %s: %s\n", visible(f.Path), count(f.Places, "place"))
 	}
 }
 

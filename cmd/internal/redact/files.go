@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -28,7 +29,6 @@ type changes struct {
 	write  func(name string, b []byte) error
 	delete func(name string) error
 	stale  func(name string, b []byte) bool // also delete such cache files
-	left   func(report *Report) error
 }
 
 // dry changes nothing.
@@ -36,23 +36,32 @@ var dry = changes{
 	write:  func(string, []byte) error { return nil },
 	delete: func(string) error { return nil },
 	stale:  func(string, []byte) bool { return false },
-	left:   func(*Report) error { return nil },
 }
 
-// changes returns the changes that follow the redaction of a conversation. Cache files
-// about it, those that name its old folder and those that cannot be searched are deleted.
-func (r *Redactor) changes(before, e store.Entry) changes {
-	folders := append([]string{before.Path, e.Path}, e.Twins...)
-	stale := func(name string, b []byte) bool {
-		return !utf8.Valid(b) || before.Path != e.Path && bytes.Contains(b, []byte(path.Base(before.Path))) ||
-			slices.ContainsFunc(folders, func(folder string) bool { return strings.Contains(name, path.Base(folder)) })
+func writing(r *Redactor) changes {
+	return changes{r.ws.Store.WriteFile, r.ws.Store.RemoveFile, dry.stale}
+}
+
+// changes returns the changes that follow the redaction of conversations, some of which
+// had other names. Cache files about them, those with an old name and those that cannot be
+// searched are deleted.
+func (r *Redactor) changes(result *Result, renamed []string) changes {
+	c := writing(r)
+	about := slices.Clone(renamed)
+	for _, conv := range result.Conversations {
+		if len(conv.Files) == 0 && !conv.Renamed {
+			continue
+		}
+		for _, folder := range append([]string{conv.Entry.Path}, conv.Entry.Twins...) {
+			about = append(about, path.Base(folder))
+		}
 	}
-	return changes{
-		write:  r.ws.Store.WriteFile,
-		delete: r.ws.Store.RemoveFile,
-		stale:  stale,
-		left:   func(report *Report) error { return r.remaining(e, report) },
+	c.stale = func(name string, b []byte) bool {
+		return len(about) > 0 && !utf8.Valid(b) ||
+			slices.ContainsFunc(renamed, func(old string) bool { return bytes.Contains(b, []byte(old)) }) ||
+			slices.ContainsFunc(about, func(folder string) bool { return strings.Contains(path.Base(name), folder) })
 	}
+	return c
 }
 
 // count returns b redacted, and how many places were replaced.
@@ -104,7 +113,7 @@ func (r *Redactor) eachFile(dir string, report *Report, f func(name string, b []
 		switch {
 		case errors.Is(err, store.ErrNotFound):
 		case err != nil:
-			report.Left = append(report.Left, Left{Path: name, Why: "it could not be searched: " + err.Error()})
+			report.Left = append(report.Left, unsearched(name, err))
 		default:
 			errs = append(errs, f(name, b))
 		}
@@ -113,85 +122,123 @@ func (r *Redactor) eachFile(dir string, report *Report, f func(name string, b []
 	return errors.Join(errs...)
 }
 
-// files redacts what is outside of the logs: bytes set aside, attachments, documents, the
-// cache and the user's state.
-func (r *Redactor) files(e store.Entry, report *Report, c changes) error {
-	folders := append([]string{e.Path}, e.Twins...)
-	attached, err := r.ws.Attachments.Of(e)
-	if err != nil {
-		return err
-	}
-	replace := func(name string, b []byte) error {
-		out, n := r.count(b)
-		if n == 0 {
-			return nil
-		}
-		if err := c.write(name, out); err != nil {
-			return err
-		}
-		report.add(store.Places{name: n})
+// replace replaces the text in one file.
+func (r *Redactor) replace(report *Report, c changes, name string, b []byte) error {
+	out, n := r.count(b)
+	if n == 0 {
 		return nil
 	}
-	err = r.eachFile(keptDir, report, func(name string, b []byte) error {
-		below := strings.TrimPrefix(name, keptDir+"/")
-		switch top, _, _ := strings.Cut(below, "/"); {
-		case top == "waiting" || top == "taken" || top == "backups":
-			return nil // the store has redacted them
-		case top == "attachments" && !attached[path.Base(name)]:
-			return nil
-		case strings.Contains(below, "conversations/") && !slices.ContainsFunc(folders, func(folder string) bool { return strings.Contains(below, folder) }):
-			return nil // set aside from another conversation
-		case top == "attachments" && !utf8.Valid(b):
-			if r.has(b) {
-				report.Left = append(report.Left, Left{Path: name, Why: "an attachment that is not text"})
-			}
-			return nil
-		}
-		return replace(name, b)
-	})
+	if err := c.write(name, out); err != nil {
+		return err
+	}
+	report.add(store.Places{name: n})
+	return nil
+}
+
+// files redacts the attachments and the documents of a conversation. It adds what it finds
+// in attachments to found: a transcript has them, too.
+func (r *Redactor) files(c *Conversation, found *secrets.Found, changes changes) error {
+	attached, err := r.ws.Attachments.Of(c.Entry)
 	if err != nil {
 		return err
 	}
-	for _, folder := range folders {
-		if err := r.documents(e, folder, report, replace); err != nil {
+	for _, sum := range slices.Sorted(maps.Keys(attached)) {
+		if len(sum) < 2 || !fs.ValidPath(sum) {
+			continue // a log may contain anything
+		}
+		name := path.Join(attachmentsDir, sum[:2], sum)
+		b, err := r.ws.Store.ReadFile(name)
+		switch {
+		case errors.Is(err, store.ErrNotFound):
+		case err != nil:
+			c.Left = append(c.Left, unsearched(name, err))
+		case !utf8.Valid(b):
+			if r.has(b) {
+				c.Left = append(c.Left, Left{Path: name, Why: "an attachment that is not text"})
+			}
+		default:
+			_, _ = r.texts(found).Loose(b, secrets.Counts{})
+			if err := r.replace(&c.Report, changes, name, b); err != nil {
+				return err
+			}
+		}
+	}
+	for _, folder := range append([]string{c.Entry.Path}, c.Entry.Twins...) {
+		if err := r.documents(c, folder, changes); err != nil {
 			return err
 		}
 	}
-	if err := r.cache(report, c); err != nil {
-		return err
-	}
-	r.state(e, report)
-	return c.left(report)
+	return nil
+}
+
+func unsearched(name string, err error) Left {
+	return Left{Path: name, Why: "it could not be searched: " + err.Error()}
 }
 
 // documents redacts the document of a conversation if cortext wrote it and nobody changed
 // it, or if the user wants that. Otherwise it reports the lines.
-func (r *Redactor) documents(e store.Entry, folder string, report *Report, replace func(string, []byte) error) error {
-	return r.eachFile(folder, report, func(name string, b []byte) error {
+func (r *Redactor) documents(c *Conversation, folder string, changes changes) error {
+	ours, _ := r.count([]byte(workspace.DocumentOf(c.Entry.Session)))
+	return r.eachFile(folder, &c.Report, func(name string, b []byte) error {
 		if strings.HasPrefix(name, folder+"/.session/") {
 			return nil
 		}
 		text, n := r.count(b)
-		if n == 0 {
+		switch {
+		case n == 0:
 			return nil
+		case r.request.Documents && utf8.Valid(b), bytes.Equal(text, ours):
+			return r.replace(&c.Report, changes, name, b)
 		}
-		ours, _ := r.count([]byte(workspace.DocumentOf(e.Session)))
-		if r.request.Documents && utf8.Valid(b) || bytes.Equal(text, ours) {
-			return replace(name, b)
-		}
-		report.Left = append(report.Left, Left{Path: name, Lines: r.lines(b), Why: "a document of yours: --documents changes it"})
+		c.Left = append(c.Left, Left{Path: name, Lines: r.lines(b), Why: "a document of yours: --documents changes it"})
 		return nil
 	})
+}
+
+// shared redacts what several conversations share: bytes set aside and the cache. It
+// reports what is in the user's state.
+func (r *Redactor) shared(result *Result, c changes) error {
+	wanted := map[string]bool{}
+	for _, conv := range result.Conversations {
+		for _, folder := range append([]string{conv.Entry.Path}, conv.Entry.Twins...) {
+			wanted[folder] = true
+		}
+	}
+	err := r.eachFile(keptDir, &result.Report, func(name string, b []byte) error {
+		below := strings.TrimPrefix(name, keptDir+"/")
+		switch top, _, _ := strings.Cut(below, "/"); top {
+		case "waiting", "taken", "backups", "attachments":
+			return nil // they belong to a conversation
+		}
+		if folder := folderIn(below); folder != "" && !wanted[folder] {
+			return nil // set aside from another conversation
+		}
+		return r.replace(&result.Report, c, name, b)
+	})
+	if err == nil {
+		err = r.cache(&result.Report, c)
+	}
+	r.state(result)
+	return err
+}
+
+// folderIn returns the folder of the conversation that a path names; "" if it names none.
+func folderIn(name string) string {
+	i := strings.Index("/"+name, "/conversations/")
+	if i < 0 {
+		return ""
+	}
+	parts := strings.SplitN(name[i:], "/", 4)
+	if len(parts) < 3 {
+		return ""
+	}
+	return strings.Join(parts[:3], "/")
 }
 
 // cache deletes the cache files that have the text or may have it.
 func (r *Redactor) cache(report *Report, c changes) error {
 	return r.eachFile(cacheDir, report, func(name string, b []byte) error {
-		below := strings.TrimPrefix(name, cacheDir+"/")
-		if strings.HasPrefix(below, "locks/") {
-			return nil
-		}
-		if !c.stale(name, b) && !r.has(b) && !r.has([]byte(name)) {
+		if strings.HasPrefix(name, cacheDir+"/locks/") || !c.stale(name, b) && !r.has(b) && !r.has([]byte(name)) {
 			return nil
 		}
 		if err := c.delete(name); err != nil {
@@ -204,16 +251,21 @@ func (r *Redactor) cache(report *Report, c changes) error {
 
 // state reports what the user's state and unfinished launches have. cortext keeps only ids
 // and paths there, but a path may have the text.
-func (r *Redactor) state(e store.Entry, report *Report) {
+func (r *Redactor) state(result *Result) {
 	for _, name := range r.ws.Registry.Files() {
 		if b, err := os.ReadFile(name); err == nil && r.has(b) {
-			report.Left = append(report.Left, Left{Path: name, Lines: r.lines(b), Why: "cortext's own state names a folder or a failure with it"})
+			result.Left = append(result.Left, Left{Path: name, Lines: r.lines(b), Why: "cortext's own state names a folder or a failure with it"})
 		}
 	}
-	for _, launch := range r.ws.Registry.LaunchesOf(e.Session.ID) {
-		for _, f := range launch.Files {
-			if b, err := os.ReadFile(f.Path); err == nil && r.has(b) {
-				report.Left = append(report.Left, Left{Path: f.Path, Why: "an agent was started with it: end that session"})
+	for _, c := range result.Conversations {
+		if len(c.Files) == 0 {
+			continue
+		}
+		for _, launch := range r.ws.Registry.LaunchesOf(c.Entry.Session.ID) {
+			for _, f := range launch.Files {
+				if b, err := os.ReadFile(f.Path); err == nil && r.has(b) {
+					c.Left = append(c.Left, Left{Path: f.Path, Why: "an agent was started with it: end that session"})
+				}
 			}
 		}
 	}
@@ -221,11 +273,11 @@ func (r *Redactor) state(e store.Entry, report *Report) {
 
 // remaining reports what still has the text in the folders of a conversation: ids, names
 // and paths, which stay, and files that are not cortext's.
-func (r *Redactor) remaining(e store.Entry, report *Report) error {
-	for _, folder := range append([]string{e.Path}, e.Twins...) {
-		err := r.eachFile(folder+"/.session", report, func(name string, b []byte) error {
+func (r *Redactor) remaining(c *Conversation) error {
+	for _, folder := range append([]string{c.Entry.Path}, c.Entry.Twins...) {
+		err := r.eachFile(folder+"/.session", &c.Report, func(name string, b []byte) error {
 			if r.has(b) {
-				report.Left = append(report.Left, Left{Path: name, Lines: r.lines(b), Why: "an id, a name or a path, which stay as they are"})
+				c.Left = append(c.Left, Left{Path: name, Lines: r.lines(b), Why: "an id, a name or a path, which stay as they are"})
 			}
 			return nil
 		})

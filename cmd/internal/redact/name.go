@@ -58,34 +58,36 @@ func (r *Redactor) named(folder string, found *secrets.Found) (words string, ok 
 	return words, ok
 }
 
-// rename gives the folder of a conversation a name without the texts found. It returns the
-// conversation with its new path.
-func (r *Redactor) rename(ctx context.Context, e store.Entry, found *secrets.Found, report *Report) (store.Entry, error) {
+// rename gives the folder of a conversation a name without the texts found.
+func (r *Redactor) rename(ctx context.Context, c *Conversation, found *secrets.Found) error {
+	e := c.Entry
 	words, has := r.named(e.Path, found)
 	if _, half := r.named("x/"+e.Session.ConversationID, found); !has && half { // a rename was killed
-		return e, r.call(e)
+		return r.call(e)
 	}
 	if !has || e.Waiting {
-		return e, nil
+		return nil
 	}
 	if known, err := git.Knows(ctx, r.ws.Store.Root(), e.Path); !r.request.Rename && (known || err != nil && !errors.Is(err, git.ErrNoRepository)) {
-		report.Left = append(report.Left, Left{Path: e.Path, Why: "the name of the folder, which git knows: --rename changes it"})
-		return e, nil
+		c.Left = append(c.Left, Left{Path: e.Path, Why: "the name of the folder, which git knows: --rename changes it"})
+		return nil
 	}
-	c, err := r.ws.Store.Open(e)
+	conv, err := r.ws.Store.Open(e)
 	if err != nil {
-		return e, err
+		return err
 	}
-	defer c.Close()
 	old := e.Path
-	if err := c.Rename(words); err != nil {
-		return e, err
+	if err := errors.Join(conv.Rename(words), conv.Close()); err != nil {
+		return err
 	}
-	e.Path = c.Path()
-	if err := errors.Join(c.Close(), r.call(e)); err != nil {
-		return e, err
+	e.Path = conv.Path()
+	c.Entry, c.Renamed = e, true
+	for i := range c.Files {
+		c.Files[i].Path = strings.ReplaceAll(c.Files[i].Path, old, e.Path)
 	}
-	report.Renamed = e.Path
+	if err := r.call(e); err != nil {
+		return err
+	}
 	for _, src := range e.Session.Sources { // the registry names the folder, too
 		err := r.ws.Registry.Update(src.Agent, src.NativeID, func(s *registry.Session) {
 			for _, b := range s.Bindings {
@@ -97,10 +99,10 @@ func (r *Redactor) rename(ctx context.Context, e store.Entry, found *secrets.Fou
 			}
 		})
 		if err != nil {
-			return e, err
+			return err
 		}
 	}
-	return e, r.moveKept(old, e.Path)
+	return r.moveKept(old, e.Path)
 }
 
 // call records the new name of a conversation's folder in its session.json.

@@ -6,12 +6,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"cortext/cmd/internal/binding"
 	"cortext/cmd/internal/capture"
+	"cortext/cmd/internal/git"
 	"cortext/cmd/internal/workspace"
 	"cortext/store"
 	"cortext/store/secrets"
@@ -94,14 +97,41 @@ type Left struct {
 	Why   string `json:"why"`
 }
 
-// A Report says what was redacted, or would be.
+// A Report says what was redacted, or would be, and what still has the text.
 type Report struct {
-	Entry   store.Entry
 	Files   []File
 	Deleted []string // cache files, which are made again
-	Named   bool     // the folder's name has the text
-	Renamed string   // the new path of the conversation, if its name had the text
 	Left    []Left
+}
+
+// A Conversation is the report on one conversation.
+type Conversation struct {
+	Report
+	Entry   store.Entry
+	Named   bool // the folder's name has the text
+	Renamed bool // the folder has a new name, that in Entry
+}
+
+// A Result is the report on several conversations.
+type Result struct {
+	Report        // on what belongs to no conversation, or to several
+	Conversations []*Conversation
+}
+
+// Anything reports whether there is anything to redact.
+func (r *Result) Anything() bool {
+	return len(r.Files)+len(r.Deleted) > 0 || slices.ContainsFunc(r.Conversations, func(c *Conversation) bool {
+		return len(c.Files) > 0 || c.Named
+	})
+}
+
+// Places returns the number of places in all files, and the number of files.
+func (r *Result) Places() (places, files int) {
+	places, files = r.Report.Places(), len(r.Files)
+	for _, c := range r.Conversations {
+		places, files = places+c.Report.Places(), files+len(c.Files)
+	}
+	return places, files
 }
 
 // Places is the number of places in all files.
@@ -140,41 +170,77 @@ func (r *Redactor) texts(found *secrets.Found) *secrets.Redactor {
 	return secrets.Matching(r.request.Pattern, r.request.Name, found)
 }
 
-// Find reports what Apply would redact in a conversation, and changes nothing.
-func (r *Redactor) Find(e store.Entry) (*Report, error) {
-	report, found, err := r.find(e)
-	if _, report.Named = r.named(e.Path, found); report.Named && err == nil {
-		report.Left = append(report.Left, Left{Path: e.Path, Why: "the name of the folder, which is changed unless git knows it"})
+// Find reports what Apply would redact in conversations, and changes nothing. It calls
+// progress before each.
+func (r *Redactor) Find(ctx context.Context, entries []store.Entry, progress func(i int)) (*Result, error) {
+	result := new(Result)
+	for i, e := range entries {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		progress(i)
+		c, _, err := r.find(e)
+		if err != nil {
+			return nil, err
+		}
+		if c.Named {
+			c.Left = append(c.Left, Left{Path: e.Path, Why: "the name of the folder, which is changed unless git knows it"})
+		}
+		result.Conversations = append(result.Conversations, c)
 	}
-	return report, err
+	return result, r.shared(result, dry)
 }
 
-func (r *Redactor) find(e store.Entry) (*Report, *secrets.Found, error) {
-	report, found := &Report{Entry: e}, &secrets.Found{}
+func (r *Redactor) find(e store.Entry) (*Conversation, *secrets.Found, error) {
+	c, found := &Conversation{Entry: e}, &secrets.Found{}
 	by := store.Redaction{Name: r.request.Name, Texts: r.texts(found)}
-	err := r.each(e, func(c *store.Conversation) error {
-		places, err := c.Texts(by)
-		report.add(places)
+	err := r.each(e, func(conv *store.Conversation) error {
+		places, err := conv.Texts(by)
+		c.add(places)
 		return err
 	})
 	if err == nil {
-		err = r.files(e, report, dry)
+		err = r.files(c, found, dry)
 	}
-	return report, found, err
+	_, c.Named = r.named(e.Path, found)
+	return c, found, err
 }
 
-// Apply redacts a conversation. Nothing captures its sessions meanwhile. It can be run
-// again after an error or a kill, and then finishes.
-func (r *Redactor) Apply(ctx context.Context, e store.Entry) (*Report, error) {
+// Apply redacts conversations. An error in one does not keep others from being redacted.
+// It can be run again after an error or a kill, and then finishes.
+func (r *Redactor) Apply(ctx context.Context, entries []store.Entry, progress func(i int)) (*Result, error) {
+	result := new(Result)
+	var errs []error
+	var renamed []string // old names
+	for i, e := range entries {
+		if err := ctx.Err(); err != nil {
+			return result, errors.Join(append(errs, err)...)
+		}
+		progress(i)
+		c, err := r.apply(ctx, e)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		result.Conversations = append(result.Conversations, c)
+		if c.Renamed {
+			renamed = append(renamed, path.Base(e.Path))
+		}
+	}
+	errs = append(errs, r.shared(result, r.changes(result, renamed)))
+	return result, errors.Join(errs...)
+}
+
+// apply redacts a conversation. Nothing captures its sessions meanwhile.
+func (r *Redactor) apply(ctx context.Context, e store.Entry) (*Conversation, error) {
 	unlock, err := r.lock(e)
 	if err != nil {
 		return nil, err
 	}
 	defer unlock()
-	report, found, err := r.find(e)
-	_, has := r.named(e.Path, found)
-	if err != nil || report.Places() == 0 && len(report.Deleted) == 0 && !has {
-		return report, err
+	c, found, err := r.find(e)
+	if err != nil || len(c.Files) == 0 && !c.Named {
+		return c, err
 	}
 	by := store.Redaction{Name: r.request.Name, Texts: r.texts(nil)}
 	if found.Len() > 0 { // first: whatever is captured from now on is redacted
@@ -184,29 +250,25 @@ func (r *Redactor) Apply(ctx context.Context, e store.Entry) (*Report, error) {
 		}
 		by.ID = known.ID
 	}
-	report = &Report{Entry: e}
-	err = r.each(e, func(c *store.Conversation) error {
-		if err := ctx.Err(); err != nil {
-			return err
+	c = &Conversation{Entry: e, Named: c.Named}
+	err = r.each(e, func(conv *store.Conversation) error {
+		if why := r.ws.Tree.Away(conv); why != "" && !e.Waiting && !conv.IsWaiting() {
+			return fmt.Errorf("%s: %s: run it again when its files are back", conv.Path(), why)
 		}
-		if why := r.ws.Tree.Away(c); why != "" && !e.Waiting && !c.IsWaiting() {
-			return fmt.Errorf("%s: %s: run it again when its files are back", c.Path(), why)
-		}
-		places, err := c.Redact(by)
-		report.add(places)
+		places, err := conv.Redact(by)
+		c.add(places)
 		return err
 	})
 	if err == nil {
-		before := e
-		if e, err = r.rename(ctx, e, found, report); err == nil {
-			report.Entry = e
-			for i := range report.Files {
-				report.Files[i].Path = strings.ReplaceAll(report.Files[i].Path, before.Path, e.Path)
-			}
-			err = r.files(e, report, r.changes(before, e))
-		}
+		err = r.rename(ctx, c, found)
 	}
-	return report, err
+	if err == nil {
+		err = r.files(c, nil, writing(r))
+	}
+	if err == nil {
+		err = r.remaining(c)
+	}
+	return c, err
 }
 
 // lock waits for the locks of the conversation's native sessions.
@@ -275,3 +337,21 @@ func (r *Redactor) eachIn(open func() (*store.Conversation, error), f func(*stor
 	}
 	return err
 }
+
+// InGit says where git has the text in files of conversations. It searches for at most a
+// given time. The error is [git.ErrNoRepository] outside of a repository.
+func (r *Redactor) InGit(ctx context.Context, entries []store.Entry, most time.Duration) (git.Holders, error) {
+	ctx, cancel := context.WithTimeout(ctx, most)
+	defer cancel()
+	paths := []string{".workspace"}
+	for _, e := range entries {
+		paths = append(append(paths, e.Path), e.Twins...)
+	}
+	if len(paths) > maxPaths {
+		paths = []string{".workspace", "conversations"}
+	}
+	return git.FindHolders(ctx, r.ws.Store.Root(), paths, r.has)
+}
+
+// maxPaths bounds the paths on a command line.
+const maxPaths = 500
