@@ -315,7 +315,7 @@ func showsSecret(tb testing.TB, s *Store, path string) bool {
 // with the same rev. The redacted line counts until a machine that can repeat the
 // redaction writes; then all of the record is back, redacted.
 func TestRedactGrown(t *testing.T) {
-	for seed := range uint64(40) {
+	for seed := range seeds(40) {
 		r := rand.New(rand.NewPCG(seed, 8))
 		control := newTestStore(t)
 		c := create(t, control)
@@ -368,7 +368,7 @@ func TestRedactGrown(t *testing.T) {
 // but the text. Neither a capture of the same transcript nor a merge with a clone brings
 // the text back, and both still bring what is new.
 func TestRedactHistories(t *testing.T) {
-	for seed := range uint64(150) {
+	for seed := range seeds(60) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			r := rand.New(rand.NewPCG(seed, 7))
 			h := &rawHistory{r: r}
@@ -451,4 +451,12 @@ func TestRedactHistories(t *testing.T) {
 			}
 		})
 	}
+}
+
+// seeds returns how many random histories to try.
+func seeds(n uint64) uint64 {
+	if testing.Short() {
+		return n / 4
+	}
+	return n
 }
