@@ -144,14 +144,19 @@ func first[T comparable](list []T, compare func(a, b T) int) T {
 	return slices.MinFunc(list, compare)
 }
 
-// constant takes the smallest value of a member that never changes.
+// constant takes the smallest value of a member that never changes, of those in which the
+// most was redacted.
 func (m *merging) constant(f fieldInfo) {
-	for _, v := range m.variants[f.name] {
-		if !absent(v.value) {
-			m.session.Field(f.at).Set(v.value)
-			return
-		}
+	all := slices.DeleteFunc(slices.Clone(m.variants[f.name]), func(v variant) bool { return absent(v.value) })
+	if len(all) > 0 {
+		m.session.Field(f.at).Set(slices.MinFunc(all, func(a, b variant) int { return compareRedacted(a.text, b.text) }).value)
 	}
+}
+
+// compareRedacted orders values, those with the most redacted text first.
+func compareRedacted(a, b []byte) int {
+	mark := []byte("[redacted: ")
+	return cmp.Or(cmp.Compare(bytes.Count(b, mark), bytes.Count(a, mark)), bytes.Compare(a, b))
 }
 
 // settable takes the value that was set last. A value that matches no stamp comes from an
@@ -357,11 +362,12 @@ func mergeObjects(variants []Raw) Raw {
 	return appendObject(nil, mergeUnknown(all, false))
 }
 
-// mergeUnknown sorts members by name and takes the smallest value of each. It keeps all
+// mergeUnknown sorts members by name and takes the smallest value of each, of those in
+// which the most was redacted. It keeps all
 // members of a later release, which has its own rules for them.
 func mergeUnknown(all []rawjson.Member, later bool) []rawjson.Member {
 	slices.SortFunc(all, func(a, b rawjson.Member) int {
-		return cmp.Or(strings.Compare(a.Name, b.Name), bytes.Compare(a.Value, b.Value))
+		return cmp.Or(strings.Compare(a.Name, b.Name), compareRedacted(a.Value, b.Value))
 	})
 	return slices.CompactFunc(all, func(a, b rawjson.Member) bool {
 		return a.Name == b.Name && (!later || bytes.Equal(a.Value, b.Value))

@@ -65,6 +65,10 @@ type Message struct {
 	Rev          int          `json:"rev"`    // of two lines with one id the greater rev wins
 	Sealed       string       `json:"sealed"` // reserved: the encrypted rest of the line
 
+	// Redacted names the redactions that replaced text in the record after it was stored;
+	// see [Message.Precedence].
+	Redacted []string `json:"redacted" codec:"set"`
+
 	Unknown []rawjson.Member
 
 	// Number is the message's place in the conversation, from 1, if it was read as part
@@ -136,6 +140,7 @@ type Tool struct {
 	Timestamp   Time         `json:"timestamp"`
 	Rev         int          `json:"rev"`
 	Sealed      string       `json:"sealed"`
+	Redacted    []string     `json:"redacted" codec:"set"` // as in [Message]
 
 	Unknown []rawjson.Member
 }
@@ -167,6 +172,16 @@ func ParseTool(line []byte) (Tool, error) {
 // MaxRev is the greatest rev of a record (FORMAT.md, section 11). Of two lines that have
 // it, the longer one counts.
 const MaxRev = 1<<30 - 1
+
+// Precedence orders the lines of one message: the line with the most redactions counts,
+// then that with the greatest rev. So a line that a clone wrote without knowing of a
+// redaction does not bring the text back.
+func (m *Message) Precedence() int64 { return precedence(m.Redacted, m.Rev) }
+
+// Precedence orders the lines of one call; see [Message.Precedence].
+func (t *Tool) Precedence() int64 { return precedence(t.Redacted, t.Rev) }
+
+func precedence(redacted []string, rev int) int64 { return int64(len(redacted))<<31 | int64(rev) }
 
 func checkRev(rev int) error {
 	if rev < 0 || rev > MaxRev {

@@ -17,8 +17,8 @@ import (
 var each = struct {
 	message, tool string
 }{
-	`{"id":"a","parent_id":"b","timestamp":"2025-11-22T10:30:00.000Z","role":"assistant","content":"c","blocks":[{"type":"text","bytes":1},{"type":"tool_call","id":"d"},{"type":"attachment","index":1}],"tool_calls":[{"id":"d","name":"e"}],"attachments":[{"media_type":"f","bytes":2,"sha256":"g","name":"h"}],"tokens":3,"reasoning":"i","model":"j","finish_reason":"k","duration_ms":4,"usage":{"prompt_tokens":5,"completion_tokens":6,"cached_tokens":7},"source":"l","rev":8,"sealed":"m","x":{ "y":1 }}`,
-	`{"id":"a","message_id":"b","name":"c","input":{"d": [1, "\ud83d"]},"output":"e","success":false,"error":"f","exit_code":0,"attachments":[{"name":"g"}],"tokens":1,"duration_ms":2,"timestamp":"2025-11-22T10:30:00.000Z","rev":3,"sealed":"h","x":[ 0 ]}`,
+	`{"id":"a","parent_id":"b","timestamp":"2025-11-22T10:30:00.000Z","role":"assistant","content":"c","blocks":[{"type":"text","bytes":1},{"type":"tool_call","id":"d"},{"type":"attachment","index":1}],"tool_calls":[{"id":"d","name":"e"}],"attachments":[{"media_type":"f","bytes":2,"sha256":"g","name":"h"}],"tokens":3,"reasoning":"i","model":"j","finish_reason":"k","duration_ms":4,"usage":{"prompt_tokens":5,"completion_tokens":6,"cached_tokens":7},"source":"l","rev":8,"sealed":"m","redacted":["n"],"x":{ "y":1 }}`,
+	`{"id":"a","message_id":"b","name":"c","input":{"d": [1, "\ud83d"]},"output":"e","success":false,"error":"f","exit_code":0,"attachments":[{"name":"g"}],"tokens":1,"duration_ms":2,"timestamp":"2025-11-22T10:30:00.000Z","rev":3,"sealed":"h","redacted":["i"],"x":[ 0 ]}`,
 }
 
 func TestRecordFields(t *testing.T) {

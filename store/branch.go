@@ -49,7 +49,7 @@ func readLinks(log *io.SectionReader, about int) (*lookup, *schema.Ancestry, err
 		if err != nil {
 			return nil, nil, err
 		}
-		x.lines[i] = x.line(head{[]byte(m.ID), []byte(m.ParentID), []byte(m.Timestamp)}, x.lines[i].offset)
+		x.lines[i] = x.line(head{id: []byte(m.ID), parent: []byte(m.ParentID), at: []byte(m.Timestamp)}, x.lines[i].offset)
 	}
 	a := &schema.Ancestry{
 		Parents: make([]int32, len(x.lines)),

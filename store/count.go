@@ -165,13 +165,13 @@ type tally struct {
 
 // A share is the contribution of one record to a tally.
 type share struct {
-	rev    int
+	rank   int64 // the record's precedence
 	tokens int
 	usage  schema.Usage
 }
 
 func (n *tally) message(m *schema.Message) {
-	p := share{rev: m.Rev, tokens: messageTokens(m)}
+	p := share{rank: m.Precedence(), tokens: messageTokens(m)}
 	if m.Usage != nil {
 		p.usage = *m.Usage
 	}
@@ -198,7 +198,7 @@ func (n *tally) record(r record, rev int) {
 }
 
 func (n *tally) tool(t *schema.Tool) {
-	n.add("t"+t.ID, share{rev: t.Rev, tokens: toolTokens(t)})
+	n.add("t"+t.ID, share{rank: t.Precedence(), tokens: toolTokens(t)})
 }
 
 // add counts p under an id and reports whether the id is new.
@@ -206,7 +206,7 @@ func (n *tally) add(id string, p share) bool {
 	old, ok := n.ofID[id]
 	// Two clones may have used the same rev: the larger record counts, whatever the order
 	// of the lines.
-	if ok && (old.rev > p.rev || old.rev == p.rev && old.tokens >= p.tokens) {
+	if ok && (old.rank > p.rank || old.rank == p.rank && old.tokens >= p.tokens) {
 		return false
 	}
 	if ok {

@@ -84,6 +84,12 @@ var crashes = map[string]struct {
 	}, undoLast, wantFour, func(t *testing.T, s *Store) {
 		wantSameTree(t, "undone", contents(snapshot(t, filepath.Join(s.dir, "before"))), contents(tree(t, s)))
 	}},
+	"redact what waits": {func(t *testing.T, s *Store) { waits(t, s).Close() }, redactShown, wantShown(wantAll), func(t *testing.T, s *Store) {
+		wantNothingWaits(t, s)
+		if found := filesWith(t, filepath.Join(s.dir, conversationsDir), "quoted"); len(found) > 0 {
+			t.Errorf("still in %q", found)
+		}
+	}},
 }
 
 func createX(s *Store) error {

@@ -17,7 +17,9 @@ import (
 type document struct {
 	c *Conversation
 	stored
-	before []byte // the session as read, in our spelling; nil before it is read
+	knows  func() (*known, error)
+	texts  redaction // what the user is redacting
+	before []byte    // the session as read, in our spelling; nil before it is read
 }
 
 // load reads session.json, or rebuilds it.
@@ -55,7 +57,12 @@ func (d *document) write() (written bool, err error) {
 	if bytes.Equal(d.before, after) && !needed && !d.mend {
 		return false, nil
 	}
-	if err := c.s.redaction(nil).session(d.session); err != nil {
+	known, err := d.knows()
+	if err != nil {
+		return false, err
+	}
+	redact := c.s.redaction(nil).knowing(known)
+	if err := redact.session(d.session); err != nil {
 		return false, err
 	}
 	before, err := schema.ParseSession(d.before)
@@ -65,6 +72,9 @@ func (d *document) write() (written bool, err error) {
 	// A session.json that was never written, or is not published yet, stays as created.
 	if d.raw != nil && !c.staged() {
 		d.session.Stamp(before, c.s.opts.Now())
+	}
+	if err := errors.Join(redact.removedTags(d.session), d.texts.removedTags(d.session)); err != nil {
+		return false, err
 	}
 	d.session.Upgrade()
 	d.session.Repair = nil

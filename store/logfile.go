@@ -25,6 +25,7 @@ type logFile struct {
 	since  int64     // earlier records need no index; see Conversation.BeginAt
 	from   int64     // where the index begins
 	places index     // nil before the first use
+	marked []string  // ids of redacted records among them
 	end    int64     // places covers the file up to this offset
 	mod    time.Time // mtime of the file at that length
 	last   []byte    // the last bytes before end, to recognise the content
@@ -77,24 +78,32 @@ func (l *logFile) refresh(s *Files) (aside []SetAside, err error) {
 	}
 	first := l.places == nil
 	if first || !l.continues() {
-		l.places, l.from, l.end = index{}, 0, 0
+		l.places, l.marked, l.from, l.end = index{}, nil, 0, 0
 		if first {
 			l.from = min(l.since, l.Size())
 			l.end = l.from
 		}
 	}
-	if err := l.places.scan(l, l.end, l.Size()); err != nil {
+	marked, err := l.places.scan(l, l.end, l.Size())
+	if err != nil {
 		return aside, err
 	}
+	l.marked = append(l.marked, marked...)
 	return aside, l.note(nil)
 }
 
 // scan indexes the records in a part of a log. It does not parse lines that look like
-// ours; [index.at] checks them.
-func (x index) scan(log io.ReaderAt, from, to int64) error {
+// ours; [index.at] checks them. It returns the ids of records that may have been redacted.
+func (x index) scan(log io.ReaderAt, from, to int64) (marked []string, err error) {
 	heads := headReader{idHead, func(rec jsonl.Record) (head, error) { return head{id: []byte(recordID(rec.Raw))}, nil }}
-	_, err := heads.read(log, from, to, func(h head, offset int64) { x.add(string(h.id), offset) })
-	return err
+	_, err = heads.read(log, from, to, func(h head, offset int64) {
+		id := string(h.id)
+		x.add(id, offset)
+		if h.redacted && id != "" {
+			marked = append(marked, id)
+		}
+	})
+	return marked, err
 }
 
 // continues reports whether the file, which changed, still begins with the indexed

@@ -38,6 +38,7 @@ func (l line) at() time.Time { return time.Unix(l.seconds, int64(l.nanos)) }
 type head struct {
 	id, parent []byte
 	at         []byte
+	redacted   bool // the record may have been redacted after it was stored
 }
 
 // A headReader reads the heads of lines. It does not parse lines in our spelling.
@@ -54,7 +55,7 @@ func (r headReader) read(log io.ReaderAt, from, to int64, add func(h head, offse
 		text, err := in.ReadSlice('\n')
 		h, plain := r.plain(text)
 		if errors.Is(err, bufio.ErrBufferFull) { // text is overwritten
-			h = head{bytes.Clone(h.id), bytes.Clone(h.parent), bytes.Clone(h.at)}
+			h = head{id: bytes.Clone(h.id), parent: bytes.Clone(h.parent), at: bytes.Clone(h.at)}
 		}
 		size := int64(0)
 		for {
@@ -68,6 +69,7 @@ func (r headReader) read(log io.ReaderAt, from, to int64, add func(h head, offse
 			return nil, err
 		}
 		if plain && bytes.HasSuffix(text, []byte("}\n")) {
+			h.redacted = endsRedacted(text)
 			add(h, offset)
 			offset += size
 			continue
@@ -81,6 +83,7 @@ func (r headReader) read(log io.ReaderAt, from, to int64, add func(h head, offse
 			} else if err != nil {
 				return nil, err
 			} else {
+				h.redacted = endsRedacted(rec.Raw)
 				add(h, rec.Offset)
 			}
 		}
@@ -94,7 +97,7 @@ func (r headReader) read(log io.ReaderAt, from, to int64, add func(h head, offse
 func messageHeads() headReader {
 	return headReader{messageHead, func(rec jsonl.Record) (head, error) {
 		m, err := parseRecord(rec, messageLog())
-		return head{[]byte(m.ID), []byte(m.ParentID), []byte(m.Timestamp)}, err
+		return head{id: []byte(m.ID), parent: []byte(m.ParentID), at: []byte(m.Timestamp)}, err
 	}}
 }
 
@@ -112,7 +115,7 @@ func messageHead(line []byte) (h head, plain bool) {
 	parent, rest := member(rest, `,"parent_id":"`)
 	at, rest := member(rest, `,"timestamp":"`)
 	plain = len(id) > 0 && len(at) > 0 && (parent != nil || !bytes.Contains(rest, []byte(`"parent_id"`)))
-	return head{id, parent, at}, plain
+	return head{id: id, parent: parent, at: at}, plain
 }
 
 // idHead reads the id of a line of either log.

@@ -108,6 +108,10 @@ const flushAt = 4 << 20
 // appendFrom appends the records of one folder, calls first, and notes which logs hold
 // something unreadable.
 func (m *merge) appendFrom(from *source) error {
+	known, err := m.tx.knows()
+	if err != nil {
+		return err
+	}
 	var p pending
 	write := func() error {
 		r, err := m.tx.write(&p)
@@ -118,6 +122,11 @@ func (m *merge) appendFrom(from *source) error {
 		if isDamage(err) {
 			from.damaged[toolsFile] = true
 			continue
+		}
+		if known != nil && err == nil {
+			var r record
+			r, _, err = known.record(toolRecord(t))
+			t = *r.tool
 		}
 		if p.addTool(t); err == nil && p.size > flushAt {
 			err = write()
@@ -130,6 +139,11 @@ func (m *merge) appendFrom(from *source) error {
 		if isDamage(err) {
 			from.damaged[messagesFile] = true
 			continue
+		}
+		if known != nil && err == nil {
+			var r record
+			r, _, err = known.record(messageRecord(msg))
+			msg = *r.message
 		}
 		if p.addMessage(msg); err == nil && p.size > flushAt {
 			err = write()

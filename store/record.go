@@ -28,6 +28,38 @@ func (r record) id() string {
 	return r.tool.ID
 }
 
+func (r record) rev() int {
+	if r.message != nil {
+		return r.message.Rev
+	}
+	return r.tool.Rev
+}
+
+func (r record) setRev(rev int) {
+	if r.message != nil {
+		r.message.Rev = rev
+	} else {
+		r.tool.Rev = rev
+	}
+}
+
+// beats reports whether r counts rather than o, a record with the same id.
+func (r record) beats(o record) bool {
+	if r.message != nil {
+		return messageLog().beats(r.message, o.message)
+	}
+	return toolLog().beats(r.tool, o.tool)
+}
+
+// skeleton returns the record without its texts: what says where it belongs.
+func (r record) skeleton() record {
+	if m := r.message; m != nil {
+		return messageRecord(schema.Message{ID: m.ID, ParentID: m.ParentID, Timestamp: m.Timestamp, Role: m.Role, ToolCalls: m.ToolCalls, Source: m.Source})
+	}
+	t := r.tool
+	return toolRecord(schema.Tool{ID: t.ID, MessageID: t.MessageID, Name: t.Name, Timestamp: t.Timestamp})
+}
+
 // encode returns the line of the record with the given rev.
 func (r record) encode(rev int) []byte {
 	if r.message != nil {
@@ -38,6 +70,55 @@ func (r record) encode(rev int) []byte {
 	t := *r.tool
 	t.Rev = rev
 	return schema.AppendTool(nil, &t)
+}
+
+// inherit makes the record count as redacted by the redactions of the lines stored under
+// its id. It returns false if this machine cannot repeat one of them: then the record may
+// have the text that was redacted, and must not be written.
+func (r record) inherit(stored [][]byte, k *known) bool {
+	for _, raw := range stored {
+		if !endsRedacted(raw) {
+			continue
+		}
+		for _, id := range redactedBy(r, raw) {
+			if !k.repeats(id) {
+				return false
+			}
+			r.mark(id)
+		}
+	}
+	return true
+}
+
+// redactions returns the record's list of redactions.
+func (r record) redactions() *[]string {
+	if r.message != nil {
+		return &r.message.Redacted
+	}
+	return &r.tool.Redacted
+}
+
+// mark adds a redaction to the record's list.
+func (r record) mark(ids ...string) {
+	list := r.redactions()
+	*list = slices.Compact(slices.Sorted(slices.Values(slices.Concat(*list, ids))))
+}
+
+// redactedBy returns the redactions of a stored line of the same log as r.
+func redactedBy(r record, raw []byte) []string {
+	if r.message != nil {
+		m, _ := schema.ParseMessage(raw)
+		return m.Redacted
+	}
+	t, _ := schema.ParseTool(raw)
+	return t.Redacted
+}
+
+// endsRedacted reports whether a line may be a record that was redacted after it was
+// stored: the list of its redactions is at its end.
+func endsRedacted(line []byte) bool {
+	const end = 512
+	return bytes.Contains(line[max(0, len(line)-end):], []byte(`"redacted":`))
 }
 
 // revise compares the record with those stored under its id. The record is new if it
@@ -82,6 +163,7 @@ func (k logKind[R]) beats(r, o *R) bool { return k.rank(r).compare(k.rank(o)) > 
 // revise is [record.revise] for a record that equals none of the stored lines.
 func (k logKind[R]) revise(r *R, stored [][]byte) (rev int, isNew bool) {
 	line := k.rank(r).line
+	rev = -1
 	var best *R
 	for _, raw := range stored {
 		old, err := k.parse(raw)
@@ -91,6 +173,7 @@ func (k logKind[R]) revise(r *R, stored [][]byte) (rev int, isNew bool) {
 		if bytes.Equal(k.rank(&old).line, line) {
 			return 0, false
 		}
+		rev = max(rev, k.rank(&old).rev)
 		if best == nil || k.beats(&old, best) {
 			best = &old
 		}
@@ -98,10 +181,10 @@ func (k logKind[R]) revise(r *R, stored [][]byte) (rev int, isNew bool) {
 	if best == nil {
 		return 0, true
 	}
-	if k.less(r, best) {
+	if k.rank(r).marks() <= k.rank(best).marks() && k.less(r, best) {
 		return 0, false
 	}
-	return min(k.rank(best).rev+1, schema.MaxRev), true
+	return min(rev+1, schema.MaxRev), true
 }
 
 // at reads the record whose lines are at offsets, and returns the line that counts.
@@ -122,20 +205,29 @@ func (k logKind[R]) at(log io.ReaderAt, offsets []int64) (best R, err error) {
 	return best, err
 }
 
-// A rank orders two lines of one id. The greater rev counts. If two clones used the same
-// rev, the longer line counts, then the greater bytes, so the result does not depend on
-// who merged.
+// A rank orders two lines of one id. The greater precedence counts: more redactions, then
+// the greater rev. If two clones used the same rev, the longer line counts, then the
+// greater bytes, so the result does not depend on who merged.
 type rank struct {
-	rev  int
-	line []byte // as it would be written without rev
+	precedence int64
+	rev        int
+	line       []byte // as it would be written without rev
 }
+
+// marks is the number of redactions.
+func (r rank) marks() int64 { return r.precedence >> 31 }
 
 func (r rank) compare(o rank) int {
-	return cmp.Or(cmp.Compare(r.rev, o.rev), cmp.Compare(len(r.line), len(o.line)), bytes.Compare(r.line, o.line))
+	return cmp.Or(cmp.Compare(r.precedence, o.precedence), cmp.Compare(len(r.line), len(o.line)), bytes.Compare(r.line, o.line))
 }
 
-func messageRank(m *schema.Message) rank { return rank{m.Rev, messageRecord(*m).encode(0)} }
-func toolRank(t *schema.Tool) rank       { return rank{t.Rev, toolRecord(*t).encode(0)} }
+func messageRank(m *schema.Message) rank {
+	return rank{m.Precedence(), m.Rev, messageRecord(*m).encode(0)}
+}
+
+func toolRank(t *schema.Tool) rank {
+	return rank{t.Precedence(), t.Rev, toolRecord(*t).encode(0)}
+}
 
 // saysLess reports whether m is an earlier state of the stored message, as in an older
 // copy of a transcript: its text is cut short, or it lacks calls or other fields.

@@ -19,6 +19,7 @@ import (
 // message returns m as it is stored, except for its rev. The result shares no
 // changed data with m.
 func (r redaction) message(m schema.Message) (schema.Message, error) {
+	r.begin()
 	if !slices.Contains([]schema.Role{schema.User, schema.Assistant, schema.System}, m.Role) && m.Sealed == "" {
 		return m, fmt.Errorf("message %q: role %.40q is not user, assistant or system", m.ID, m.Role)
 	}
@@ -43,12 +44,14 @@ func (r redaction) message(m schema.Message) (schema.Message, error) {
 	}
 	m.Tokens = tokens.Count(m.Content)
 	m.Rev = 0
+	record{message: &m}.mark(r.knownAgain()...)
 	return m, nil
 }
 
 // tool returns t as it is stored, except for its rev. The result shares no changed
 // data with t.
 func (r redaction) tool(t schema.Tool) (schema.Tool, error) {
+	r.begin()
 	if t.ID == "" {
 		return t, fmt.Errorf("a tool call of message %q has no id", t.MessageID)
 	}
@@ -62,6 +65,7 @@ func (r redaction) tool(t schema.Tool) (schema.Tool, error) {
 	}
 	t.Tokens = countTool(&t)
 	t.Rev = 0
+	record{tool: &t}.mark(r.knownAgain()...)
 	return t, nil
 }
 
@@ -79,10 +83,59 @@ func (r redaction) session(sess *schema.Session) error {
 			r.text(&sess.Plan.Steps[i].Content)
 		}
 	}
+	if r.known != nil && r.err == nil {
+		r.err = redaction{redactor: r.known.redactor}.rest(sess)
+	}
 	if r.err != nil {
 		return fmt.Errorf("session: %w", r.err)
 	}
 	return nil
+}
+
+// rest redacts what else in sess may quote something. It is only for texts that the user
+// named: the rules do not look there.
+func (r redaction) rest(sess *schema.Session) error {
+	r.text(&sess.AgentConfig.Command)
+	r.unknown(&sess.AgentConfig.Unknown)
+	if p := sess.AgentConfig.Provider; p != nil {
+		r.text(&p.BaseURL)
+		r.unknown(&p.Unknown)
+	}
+	if sess.Git != nil {
+		r.text(&sess.Git.Branch)
+		r.unknown(&sess.Git.Unknown)
+	}
+	if sess.Plan != nil {
+		r.unknown(&sess.Plan.Unknown)
+	}
+	if sess.Links != nil {
+		r.unknown(&sess.Links.Unknown)
+	}
+	r.unknown(&sess.Unknown)
+	return r.err
+}
+
+// removedTags forgets tags that were removed and are redacted now.
+func (r redaction) removedTags(sess *schema.Session) error {
+	if r.redactor == nil {
+		return nil
+	}
+	sess.TagsSet = slices.DeleteFunc(slices.Clone(sess.TagsSet), func(t schema.TagStamp) bool {
+		tag := t.Tag
+		r.text(&tag)
+		return tag != t.Tag && !t.On
+	})
+	return r.err
+}
+
+// across replaces what is left in the content of a message because it spans several of its
+// blocks; then the blocks are dropped.
+func (r redaction) across(m *schema.Message) error {
+	content := m.Content
+	if r.text(&content); r.err == nil && content != m.Content {
+		m.Content, m.Blocks, m.Tokens = content, nil, tokens.Count(content)
+	}
+	return r.err
 }
 
 // summary returns a summary as it is stored. The result shares no changed data
@@ -99,10 +152,20 @@ func (r redaction) summary(sum *schema.Summary) (*schema.Summary, error) {
 	return &ready, nil
 }
 
-// Redact returns text as it would be stored, with its secrets replaced.
-func (s *Store) Redact(text string) (string, error) {
+// Redact returns text as it would be stored in conversations, given by id: with its
+// secrets replaced, and what the user redacted there.
+func (s *Store) Redact(text string, ids ...string) (string, error) {
 	r := s.redaction(nil)
 	r.text(&text)
+	for _, id := range ids {
+		known, err := s.knownOf(id)
+		if err != nil {
+			return "", err
+		}
+		if known != nil && r.err == nil {
+			text, r.err = known.redactor.Text(text, nil)
+		}
+	}
 	return text, r.err
 }
 
@@ -110,11 +173,36 @@ func (s *Store) Redact(text string) (string, error) {
 type redaction struct {
 	redactor *secrets.Redactor
 	counts   secrets.Counts
+	known    *known // what the user redacted, too; may be nil
+	again    secrets.Counts
 	err      error
 }
 
 // redaction adds to counts what it redacts, unless that is nil.
-func (s *Store) redaction(counts secrets.Counts) redaction { return redaction{s.redactor, counts, nil} }
+func (s *Store) redaction(counts secrets.Counts) redaction {
+	return redaction{redactor: s.redactor, counts: counts}
+}
+
+// knowing also redacts what the user redacted in the conversation before.
+func (r redaction) knowing(k *known) redaction {
+	r.known = k
+	return r
+}
+
+// knownAgain returns the redactions whose texts were redacted again.
+func (r *redaction) knownAgain() (ids []string) {
+	for name := range r.again {
+		ids = append(ids, r.known.ids[name])
+	}
+	return ids
+}
+
+// begin begins a record.
+func (r *redaction) begin() {
+	if r.known != nil {
+		r.again = secrets.Counts{}
+	}
+}
 
 func (r *redaction) text(s *string) {
 	if *s == "" || r.err != nil {
@@ -124,6 +212,9 @@ func (r *redaction) text(s *string) {
 		*s, _ = rawjson.Unquote(rawjson.AppendQuote(nil, *s))
 	}
 	*s, r.err = r.redactor.Text(*s, r.counts)
+	if r.err == nil && r.known != nil {
+		*s, r.err = r.known.redactor.Text(*s, r.again)
+	}
 }
 
 func (r *redaction) json(raw *schema.Raw) {
@@ -132,6 +223,9 @@ func (r *redaction) json(raw *schema.Raw) {
 	}
 	if r.err = rawjson.Valid(*raw); r.err == nil {
 		*raw, r.err = r.redactor.JSON(oneLine(*raw), r.counts)
+	}
+	if r.err == nil && r.known != nil {
+		*raw, r.err = r.known.redactor.JSON(*raw, r.again)
 	}
 }
 

@@ -303,13 +303,13 @@ func (p *planner) look(f sessionFolder, n *census, have *records) (*folderPlan, 
 	n.expect(f, fp.session.session)
 	if fp.tools, err = readPlan(p, f, toolLog(), func(t schema.Tool, raw []byte, at heldAt) {
 		_ = n.tool(jsonl.Record{Raw: raw}, place{f.file(toolsFile), at.line, 0})
-		have.add("t"+t.ID, heldRecord{t.Rev, raw, at.mangled})
+		have.add("t"+t.ID, heldRecord{t.Rev, raw, at.mangled, len(t.Redacted) > 0})
 	}); err != nil {
 		return nil, err
 	}
 	if fp.messages, err = readPlan(p, f, messageLog(), func(m schema.Message, raw []byte, at heldAt) {
 		_ = n.message(jsonl.Record{Raw: raw}, place{f.file(messagesFile), at.line, 0})
-		have.add("m"+m.ID, heldRecord{m.Rev, raw, at.mangled})
+		have.add("m"+m.ID, heldRecord{m.Rev, raw, at.mangled, len(m.Redacted) > 0})
 	}); err != nil {
 		return nil, err
 	}

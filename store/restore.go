@@ -20,6 +20,8 @@ type heldRecord struct {
 	rev     int
 	raw     []byte
 	mangled bool // it had bytes that are not UTF-8
+
+	redacted bool // a person redacted it: what other places have of it stays out
 }
 
 func (h *records) add(id string, r heldRecord) {
@@ -27,8 +29,10 @@ func (h *records) add(id string, r heldRecord) {
 	if len(id) == 1 {
 		return
 	}
-	if old, ok := h.ofID[id]; ok && (old.rev > r.rev || old.rev == r.rev && !old.mangled) {
-		return
+	if old, ok := h.ofID[id]; ok && !(r.redacted && !old.redacted) {
+		if old.redacted && !r.redacted || old.rev > r.rev || old.rev == r.rev && !old.mangled {
+			return
+		}
 	}
 	if h.ofID == nil {
 		h.ofID = map[string]heldRecord{}
@@ -104,6 +108,9 @@ func restoreLog[R any](l *logPlan, k logKind[R], from restoring[R]) error {
 					namelessFrom = place.From
 					nameless = append(nameless, bytes.Clone(rec.Raw))
 				}
+				continue
+			}
+			if from.have.ofID[from.prefix+id].redacted {
 				continue
 			}
 			if held, ok := from.have.ofID[from.prefix+id]; ok && *rev <= held.rev && !(held.mangled && *rev == held.rev) {

@@ -14,6 +14,7 @@ type Snapshot struct {
 	Checkpoint Checkpoint
 
 	s               *Store
+	known           *known // what the user redacted in the conversation
 	messages, tools []indexedLog
 }
 
@@ -24,7 +25,11 @@ type indexedLog struct {
 
 // Snapshot takes a snapshot of all folders of the conversation. The caller must close it.
 func (r *Reader) Snapshot() (*Snapshot, error) {
-	n := &Snapshot{s: r.s}
+	known, err := r.knownTexts()
+	if err != nil {
+		return nil, err
+	}
+	n := &Snapshot{s: r.s, known: known}
 	for _, f := range slices.Backward(r.folders()) { // in the order in which readers open them
 		messages := indexedLog{r.openIn(f, messagesFile), index{}}
 		tools := indexedLog{r.openIn(f, toolsFile), index{}}
@@ -45,7 +50,8 @@ func (l indexedLog) scan() error {
 	if l.err != nil {
 		return l.err
 	}
-	return l.index.scan(l, 0, l.size)
+	_, err := l.index.scan(l, 0, l.size)
+	return err
 }
 
 // checkpointOf names the ends of two logs, for a writer that found all of its records in
@@ -83,23 +89,23 @@ const (
 
 // Message reports how much of m the logs have.
 func (n *Snapshot) Message(m schema.Message) (Held, error) {
-	ready, err := n.s.redaction(nil).message(m)
+	ready, err := n.s.redaction(nil).knowing(n.known).message(m)
 	if err != nil {
 		return Nothing, err
 	}
-	return held(n.messages, messageRecord(ready))
+	return n.held(n.messages, messageRecord(ready))
 }
 
 // Tool reports how much of t the logs have.
 func (n *Snapshot) Tool(t schema.Tool) (Held, error) {
-	ready, err := n.s.redaction(nil).tool(t)
+	ready, err := n.s.redaction(nil).knowing(n.known).tool(t)
 	if err != nil {
 		return Nothing, err
 	}
-	return held(n.tools, toolRecord(ready))
+	return n.held(n.tools, toolRecord(ready))
 }
 
-func held(logs []indexedLog, r record) (Held, error) {
+func (n *Snapshot) held(logs []indexedLog, r record) (Held, error) {
 	var stored [][]byte
 	for _, l := range logs {
 		lines, err := l.index.at(l, r.id())
@@ -110,6 +116,9 @@ func held(logs []indexedLog, r record) (Held, error) {
 	}
 	if len(stored) == 0 {
 		return Nothing, nil
+	}
+	if !r.inherit(stored, n.known) {
+		return Whole, nil
 	}
 	if _, isNew := r.revise(stored); isNew {
 		return Partly, nil

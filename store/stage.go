@@ -40,13 +40,15 @@ func newStage(s *Store, typ, words string, sess *schema.Session, doc []byte) (*C
 	if Slug(typ) != typ {
 		return nil, fmt.Errorf("type %q may hold only a-z, 0-9 and single hyphens: try %q", typ, Slug(typ))
 	}
-	words, err := s.redactor.Text(words, nil)
-	text := ""
-	if err == nil {
-		text, err = s.redactor.Text(string(doc), nil)
+	known, err := s.knownOf(sess.ID)
+	if err != nil {
+		return nil, err
 	}
-	if err == nil {
-		err = s.redaction(nil).session(sess)
+	redact, text := s.redaction(nil).knowing(known), string(doc)
+	redact.text(&words)
+	redact.text(&text)
+	if err = redact.err; err == nil {
+		err = redact.session(sess)
 	}
 	if err == nil {
 		err = fillIn(sess, typ, s.opts)

@@ -66,6 +66,11 @@ type Options struct {
 	// the id cannot be derived from the log, which holds messages of the given native
 	// sessions. If it is nil, nothing is known.
 	Identify func(folder string, nativeIDs []string) (id string, sources []schema.Source)
+
+	// Redacted returns what the user redacted in the conversation with an id, so that it
+	// is redacted again when it is captured again. If it is nil, nothing is known. After
+	// an error nothing is written to the conversation.
+	Redacted func(id string) ([]secrets.Known, error)
 }
 
 // A Store is an open workspace: its files, and the conversations in them. Several

@@ -115,7 +115,7 @@ func damagedSummary(name string, kind jsonl.Kind, detail string) Damage {
 func (c *Conversation) WriteSummary(sum *schema.Summary) error {
 	tx, err := c.Begin()
 	if err == nil {
-		if err = c.putSummary(sum); err == nil {
+		if err = tx.putSummary(sum); err == nil {
 			return tx.Commit()
 		}
 		tx.Rollback()
@@ -124,8 +124,13 @@ func (c *Conversation) WriteSummary(sum *schema.Summary) error {
 }
 
 // putSummary is WriteSummary under the lock.
-func (f sessionFolder) putSummary(sum *schema.Summary) error {
-	ready, err := f.s.redaction(nil).summary(sum)
+func (tx *Tx) putSummary(sum *schema.Summary) error {
+	f := tx.c.sessionFolder
+	known, err := tx.knows()
+	if err != nil {
+		return err
+	}
+	ready, err := f.s.redaction(nil).knowing(known).summary(sum)
 	if err != nil {
 		return err
 	}

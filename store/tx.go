@@ -25,14 +25,18 @@ type Tx struct {
 	since Checkpoint // the caller's checkpoint
 	began int64      // length of messages.jsonl at the start, 0 if unknown
 
+	known  *known // what the user redacted in the conversation, once looked is set
+	looked bool
+
 	doc   document
 	merge merge // moves the records of the other folders into this one
 
-	pending  pending
-	counted  bool // the caller has brought the counters up to date
-	answered bool // git may see the conversation
-	written  bool // session.json was replaced
-	result   Result
+	pending   pending
+	rewritten bool // a log was replaced: the counters do not fit it
+	counted   bool // the caller has brought the counters up to date
+	answered  bool // git may see the conversation
+	written   bool // session.json was replaced
+	result    Result
 }
 
 // pending are records that were collected and not yet written.
@@ -105,7 +109,7 @@ func (c *Conversation) BeginAt(cp Checkpoint) (*Tx, error) {
 
 func newTx(lock *writeLock) *Tx {
 	tx := &Tx{writeLock: lock, doc: document{c: lock.c}}
-	tx.merge.tx = tx
+	tx.merge.tx, tx.doc.knows = tx, tx.knows
 	return tx
 }
 
@@ -177,7 +181,11 @@ func (tx *Tx) Append(b schema.Batch) error {
 	if tx.result.Redacted == nil {
 		tx.result.Redacted = secrets.Counts{}
 	}
-	redact := tx.c.s.redaction(tx.result.Redacted)
+	known, err := tx.knows()
+	if err != nil {
+		return err
+	}
+	redact := tx.c.s.redaction(tx.result.Redacted).knowing(known)
 	for _, t := range b.Tools {
 		t, err := redact.tool(t)
 		if err != nil {
@@ -257,6 +265,14 @@ func (tx *Tx) Commit() error {
 	defer tx.Rollback()
 	if err := tx.Flush(); err != nil {
 		return err
+	}
+	if err := tx.settleMerged(); err != nil {
+		return fmt.Errorf("write %q: %w", tx.c.path, explain(err))
+	}
+	if tx.rewritten {
+		if err := tx.Recount(); err != nil {
+			return fmt.Errorf("write %q: %w", tx.c.path, explain(err))
+		}
 	}
 	if err := tx.merge.moveFiles(); err != nil {
 		return fmt.Errorf("write %q: %w", tx.c.path, explain(err))
@@ -365,7 +381,7 @@ func (tx *Tx) Count() error {
 	if err != nil {
 		return err
 	}
-	known := tx.counted || tx.began == s.CountedBytes || tx.began == tx.since.Messages.End && tx.since.Counted == countedBy(s)
+	known := !tx.rewritten && (tx.counted || tx.began == s.CountedBytes || tx.began == tx.since.Messages.End && tx.since.Counted == countedBy(s))
 	tx.counted = true
 	if s.CountedBytes == 0 || len(damage) > 0 || !known {
 		return tx.c.recount(s, tx.c.folders()...)
@@ -411,6 +427,13 @@ func (tx *Tx) appendTo(l *logFile, records []record, r *Result) (written int, er
 	if err := tx.refresh(l); err != nil {
 		return 0, err
 	}
+	known, err := tx.knows()
+	if err != nil {
+		return 0, err
+	}
+	if err := tx.settle(l, known); err != nil {
+		return 0, err
+	}
 	begin := l.Size()
 	defer func() {
 		if err != nil {
@@ -427,6 +450,10 @@ func (tx *Tx) appendTo(l *logFile, records []record, r *Result) (written int, er
 				return 0, err
 			}
 			if len(stored) > 0 {
+				if !rec.inherit(stored, known) {
+					r.Skipped++
+					continue
+				}
 				var isNew bool
 				if rev, isNew = rec.revise(stored); !isNew {
 					r.Skipped++

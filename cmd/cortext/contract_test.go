@@ -260,6 +260,7 @@ func (c *contractRun) json() {
 		"search API --json",
 		"stop api --json",
 		"fork handler1 --title Copied --json",
+		"redact api --pattern GraphQL --yes --json",
 		"sync --json",
 		"config --json",
 		"trust --json",

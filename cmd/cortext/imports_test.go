@@ -84,8 +84,8 @@ var rules = map[string]rule{
 	"cortext/cmd/internal/summarize": {ours: []string{"cortext/resume/summary", "cortext/resume/tildes", "cortext/schema", "cortext/schema/clip", "cortext/schema/rawjson"}, why: "asks a model for a summary, and judges its answer"},
 	"cortext/cmd/internal/lifecycle": {ours: []string{"cortext/store/atomicfile", "cortext/store/filelock"}, why: "runs the workspace's own programs; knows no conversation"},
 	"cortext/cmd/internal/registry": {
-		ours: []string{"cortext/cmd/internal/git", "cortext/schema", "cortext/store/atomicfile", "cortext/store/filelock"},
-		why:  "what holds for the user in every work tree and clone, which git relates: ids and paths, no content, so no workspace and no log",
+		ours: []string{"cortext/cmd/internal/git", "cortext/schema", "cortext/store/atomicfile", "cortext/store/filelock", "cortext/store/secrets"},
+		why:  "what holds for the user in every work tree and clone, which git relates: ids, paths and hashes of redacted texts, no content, so no workspace and no log",
 	},
 	"cortext/cmd/internal/removal": {
 		ours: []string{"cortext/cmd/internal/registry", "cortext/schema", "cortext/store"},
@@ -129,6 +129,11 @@ var rules = map[string]rule{
 		ours: []string{"cortext/cmd/internal/binding", "cortext/cmd/internal/git", "cortext/cmd/internal/lifecycle", "cortext/cmd/internal/registry",
 			"cortext/cmd/internal/workspace", "cortext/cmd/internal/worktrees", "cortext/inject", "cortext/resume/notes", "cortext/schema/prompt", "cortext/schema", "cortext/store"},
 		why: "brings transcripts into conversations: no payload, no launch, no single agent, no command line",
+	},
+	"cortext/cmd/internal/redact": {
+		ours: []string{"cortext/cmd/internal/binding", "cortext/cmd/internal/capture", "cortext/cmd/internal/git", "cortext/cmd/internal/registry",
+			"cortext/cmd/internal/workspace", "cortext/schema", "cortext/store", "cortext/store/secrets"},
+		why: "redacts what was stored before: no printing, no log of its own",
 	},
 	"cortext/cmd/internal/watch": {
 		ours:    []string{"cortext/cmd/internal/settings", "cortext/cmd/internal/capture", "cortext/cmd/internal/workspace", "cortext/inject", "cortext/store"},
@@ -219,9 +224,9 @@ var rules = map[string]rule{
 			"cortext/cmd/internal/git", "cortext/cmd/internal/history", "cortext/cmd/internal/hook", "cortext/cmd/internal/install",
 			"cortext/cmd/internal/find", "cortext/cmd/internal/interrupt", "cortext/cmd/internal/launch", "cortext/cmd/internal/lifecycle",
 			"cortext/cmd/internal/listing", "cortext/cmd/internal/openai", "cortext/cmd/internal/payload", "cortext/cmd/internal/picker",
-			"cortext/cmd/internal/registry", "cortext/cmd/internal/search", "cortext/cmd/internal/shell", "cortext/cmd/internal/shown",
-			"cortext/cmd/internal/slash", "cortext/cmd/internal/stop", "cortext/cmd/internal/watch", "cortext/cmd/internal/workspace", "cortext/inject",
-			"cortext/resume", "cortext/resume/notes", "cortext/schema", "cortext/schema/rawjson",
+			"cortext/cmd/internal/redact", "cortext/cmd/internal/registry", "cortext/cmd/internal/search", "cortext/cmd/internal/shell",
+			"cortext/cmd/internal/shown", "cortext/cmd/internal/slash", "cortext/cmd/internal/stop", "cortext/cmd/internal/watch",
+			"cortext/cmd/internal/workspace", "cortext/inject", "cortext/resume", "cortext/resume/notes", "cortext/schema", "cortext/schema/rawjson",
 			"cortext/store"},
 		modules: []string{"github.com/charmbracelet/x/ansi", "github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term"},
 		why:     "arguments and printing; which agents there are, main says",

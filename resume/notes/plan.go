@@ -63,7 +63,7 @@ func latest(tools []schema.Tool) []schema.Tool {
 		case !seen || t.ID == "":
 			at[t.ID] = len(calls)
 			calls = append(calls, t)
-		case t.Rev >= calls[i].Rev:
+		case t.Precedence() >= calls[i].Precedence():
 			calls[i] = t
 		}
 	}

@@ -40,6 +40,9 @@ func (r *Redactor) JSON(raw []byte, counts Counts) ([]byte, error) {
 		b.WriteString(s[last:])
 		s = b.String()
 	}
+	if r.texts != nil {
+		return []byte(s), nil
+	}
 	return nil, errNoFixedPoint
 }
 
@@ -184,7 +187,7 @@ func (w *walker) text(name string) error {
 	if err != nil {
 		return err
 	}
-	if name != "" && v.text != "" {
+	if name != "" && v.text != "" && w.r.texts == nil {
 		named, err := w.r.named(name, v.text)
 		if err != nil {
 			return err

@@ -25,12 +25,22 @@ import (
 // Counts is the number of replacements per rule id.
 type Counts map[string]int
 
+// Sum returns the number of all replacements.
+func (c Counts) Sum() (n int) {
+	for _, times := range c {
+		n += times
+	}
+	return n
+}
+
 // A Redactor replaces secrets. Several goroutines may use it. The zero value is not
 // usable; call [New].
 type Redactor struct {
 	rules    []lazyRule
 	prepare  sync.Once
 	keywords *index
+
+	texts *texts // what to replace instead of what the rules recognize; nil: the rules
 }
 
 // A lazyRule is a rule whose regexp is compiled when its keyword is first seen.
@@ -83,6 +93,9 @@ func (r *Redactor) Text(s string, counts Counts) (string, error) {
 		b.WriteString(s[last:])
 		s = b.String()
 	}
+	if r.texts != nil {
+		return s, nil // a pattern that matches what surrounds a marker
+	}
 	return "", errNoFixedPoint
 }
 
@@ -91,7 +104,7 @@ const markerStart = "[redacted: "
 
 // marker counts sp and returns its replacement.
 func (r *Redactor) marker(sp span, counts Counts) string {
-	id := r.rules[sp.rule].ID
+	id := r.nameOf(sp.rule)
 	if counts != nil {
 		counts[id]++
 	}
@@ -106,7 +119,7 @@ func (r *Redactor) spans(s string) ([]span, error) {
 		return nil, err
 	}
 	if strings.IndexByte(s, '\\') < 0 {
-		return merge(found), nil
+		return r.beyondMarkers(s, merge(found)), nil
 	}
 	v := unescapeAll(s)
 	inView, err := r.search(v.text)
@@ -126,7 +139,7 @@ func (r *Redactor) spans(s string) ([]span, error) {
 		sp.start, sp.end = v.source(sp.start, sp.end)
 		whole = append(whole, sp)
 	}
-	return merge(whole), nil
+	return r.beyondMarkers(s, merge(whole)), nil
 }
 
 // regexp returns the compiled pattern of a rule.

@@ -407,13 +407,17 @@ func (im *Importer) subagent(ctx context.Context, parent *store.Conversation, t 
 		return nil
 	}
 	defer parent.Close()
+	id, err := parent.ID()
+	if err != nil {
+		return err
+	}
 	sc, err := parent.Subagent(t.NativeID)
 	if err != nil {
 		return err
 	}
 	defer sc.Close()
 	r, err := appendSubagent(sc, subagentOf{parent, t, t.NativeID, ""}, func(tx *store.Tx) error {
-		return pump{ctx, im.c.ws.Attachments, nil}.run(t, func(_ string, b inject.Batch) error { return tx.Append(b.Batch) })
+		return pump{ctx, im.c.ws.Attachments.For([]string{id}), nil}.run(t, func(_ string, b inject.Batch) error { return tx.Append(b.Batch) })
 	})
 	if err != nil {
 		return err

@@ -175,6 +175,15 @@ func (rd *reading) runStaged() error {
 	return errors.Join(errs...)
 }
 
+// attachments returns the attachments of the session's conversations.
+func (in *ingestion) attachments() workspace.Attachments {
+	var ids []string
+	for _, s := range in.binding.Segments {
+		ids = append(ids, s.ID)
+	}
+	return in.c.ws.Attachments.For(ids)
+}
+
 // A pump is the loop of every capture. It reads a transcript batch by batch, and stores
 // attachments before it delivers the batch.
 type pump struct {

@@ -175,7 +175,7 @@ func (rd *reading) messages() error {
 	rd.out.Warnings = append(rd.out.Warnings, t.Warnings...)
 	rd.c.warnings.unread(b.Transcript, t, rd.opts.Mode)
 	inline := map[string]bool{}
-	err = pump{rd.ctx, rd.c.ws.Attachments, rd.progress}.run(t, func(sub string, batch inject.Batch) error {
+	err = pump{rd.ctx, rd.attachments(), rd.progress}.run(t, func(sub string, batch inject.Batch) error {
 		if sub == "" {
 			return r.give(batch)
 		}

@@ -126,7 +126,7 @@ func (rd *reading) subagent(s inject.Subagent) error {
 func (rd *reading) deliverSubagent(tx *store.Tx, of subagentOf) (cp store.Checkpoint, err error) {
 	reread, found := ids{}, false
 	err = fillSubagent(tx, of, func(tx *store.Tx) error {
-		return pump{rd.ctx, rd.c.ws.Attachments, nil}.run(of.transcript, func(_ string, b inject.Batch) error {
+		return pump{rd.ctx, rd.attachments(), nil}.run(of.transcript, func(_ string, b inject.Batch) error {
 			calls, _ := callsByMessage(b)
 			for _, m := range b.Messages {
 				if found = found || m.ID == of.transcript.Next.Message; found {

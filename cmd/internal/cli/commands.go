@@ -41,6 +41,7 @@ var commands = []struct {
 	{"archive", archiveCommand},
 	{"unarchive", unarchiveCommand},
 	{"prune", pruneCommand},
+	{"redact", redactCommand},
 	{"current", currentCommand},
 	{"config", configCommand},
 	{"trust", trustCommand},

@@ -214,5 +214,5 @@ func headsOf(w workspace.Conversations, e store.Entry) ([]schema.Message, error)
 	}
 	defer c.Close()
 	var damage []store.Damage
-	return collect(beginnings(c.Messages()), &damage, func(m *schema.Message) (string, int) { return m.ID, m.Rev })
+	return collect(beginnings(c.Messages()), &damage, func(m *schema.Message) (string, int64) { return m.ID, m.Precedence() })
 }

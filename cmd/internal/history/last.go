@@ -101,7 +101,7 @@ func Branches(w workspace.Conversations, e store.Entry) (newest []schema.Message
 	}
 	defer c.Close()
 	var damage []store.Damage
-	all, err := collect(beginnings(c.Messages()), &damage, func(m *schema.Message) (string, int) { return m.ID, m.Rev })
+	all, err := collect(beginnings(c.Messages()), &damage, func(m *schema.Message) (string, int64) { return m.ID, m.Precedence() })
 	if err != nil {
 		return nil, nil, err
 	}
@@ -116,7 +116,7 @@ func beginnings(messages iter.Seq2[schema.Message, error]) iter.Seq2[schema.Mess
 	return func(yield func(schema.Message, error) bool) {
 		for m, err := range messages {
 			text := strings.ToValidUTF8(m.Content[:min(len(m.Content), 300)], "")
-			if !yield(schema.Message{ID: m.ID, ParentID: m.ParentID, Timestamp: m.Timestamp, Role: m.Role, Rev: m.Rev, Source: m.Source, Content: strings.Clone(text)}, err) {
+			if !yield(schema.Message{ID: m.ID, ParentID: m.ParentID, Timestamp: m.Timestamp, Role: m.Role, Rev: m.Rev, Redacted: m.Redacted, Source: m.Source, Content: strings.Clone(text)}, err) {
 				return
 			}
 		}

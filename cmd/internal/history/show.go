@@ -124,7 +124,7 @@ func Show(w workspace.Conversations, e store.Entry, o ShowOptions) (*Shown, erro
 		out.Messages, out.Damage, out.Tools = h.Messages, append(out.Damage, damage...), workspace.CallsOf(h)
 		return out, nil
 	}
-	messages, err := collect(c.Messages(), &out.Damage, func(m *schema.Message) (string, int) { return m.ID, m.Rev })
+	messages, err := collect(c.Messages(), &out.Damage, func(m *schema.Message) (string, int64) { return m.ID, m.Precedence() })
 	if err != nil {
 		return nil, err
 	}
@@ -133,7 +133,7 @@ func Show(w workspace.Conversations, e store.Entry, o ShowOptions) (*Shown, erro
 	}
 	schema.NumberAll(messages)
 	out.Messages = schema.Arrange(messages)
-	tools, err := collect(c.Tools(), &out.Damage, func(t *schema.Tool) (string, int) { return t.ID, t.Rev })
+	tools, err := collect(c.Tools(), &out.Damage, func(t *schema.Tool) (string, int64) { return t.ID, t.Precedence() })
 	out.Tools = inOrderOf(out.Messages, tools)
 	return out, err
 }
@@ -163,13 +163,13 @@ func inOrderOf(messages []schema.Message, calls []schema.Tool) []schema.Tool {
 
 // ByID gathers records, each id once: the greatest rev wins and takes the place of the
 // first. Damaged lines are left out.
-func ByID[R any](records func(func(R, error) bool), id func(*R) (string, int)) ([]R, error) {
+func ByID[R any](records func(func(R, error) bool), id func(*R) (string, int64)) ([]R, error) {
 	var damage []store.Damage
 	return collect(records, &damage, id)
 }
 
 // collect gathers records by id: the greatest rev wins and takes the place of the first.
-func collect[R any](records func(func(R, error) bool), damage *[]store.Damage, id func(*R) (string, int)) ([]R, error) {
+func collect[R any](records func(func(R, error) bool), damage *[]store.Damage, id func(*R) (string, int64)) ([]R, error) {
 	var list []R
 	at := map[string]int{}
 	for r, err := range records {

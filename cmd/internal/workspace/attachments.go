@@ -13,7 +13,14 @@ import (
 )
 
 // Attachments keeps the bytes of what users attach to messages, outside git.
-type Attachments struct{ store *store.Store }
+type Attachments struct {
+	store *store.Store
+	of    []string // ids of the conversations that they belong to
+}
+
+// For returns the attachments of conversations, by id. What the user redacted in these is
+// replaced in what is stored.
+func (a Attachments) For(ids []string) Attachments { return Attachments{a.store, ids} }
 
 const attachmentsDir = ".workspace/local/kept/attachments"
 
@@ -29,7 +36,7 @@ func (a Attachments) Keep(blobs []inject.Blob) error {
 		}
 		data := b.Data
 		if utf8.Valid(data) {
-			text, err := a.store.Redact(string(data))
+			text, err := a.store.Redact(string(data), a.of...)
 			if err != nil {
 				return err
 			}

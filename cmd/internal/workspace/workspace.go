@@ -92,6 +92,7 @@ func Open(env Env) (*Workspace, error) {
 			defer asking.Unlock()
 			return w.identities.of(folder, nativeIDs)
 		},
+		Redacted: registry.In(StateDir(env.Machine)).Redacted,
 	})
 	if err != nil {
 		return nil, err
@@ -117,7 +118,7 @@ func with(env Env, st *store.Store) *Workspace {
 	w.identities = identities{w.Registry, w.Here, env.AgentNames()}
 	w.Removed = removal.In(st, w.Registry, w.Here, env.AgentNames())
 	w.ReadSettings()
-	w.Pending, w.Notes, w.Attachments = Pending{st}, Notes{st}, Attachments{st}
+	w.Pending, w.Notes, w.Attachments = Pending{st}, Notes{st}, Attachments{store: st}
 	return w
 }
 

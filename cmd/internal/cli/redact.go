@@ -1,0 +1,314 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"cortext/cmd/internal/git"
+	"cortext/cmd/internal/redact"
+	"cortext/store"
+)
+
+func redactCommand(a *app) *cobra.Command {
+	var o redactOptions
+	cmd := &cobra.Command{
+		Use:   "redact [<id>...] {--pattern RE | --secret}",
+		Short: "Redact text that is already saved",
+		Long: `Replaces text in conversations by [redacted: NAME]; without an id, in the current one.
+It covers messages, reasoning, tool calls, titles, notes, tags, summaries, sub-agents,
+attached text, records that wait or were set aside, backups and caches. Ids and order
+stay, so merges work, and a clone that still has the old lines takes the new ones.
+
+--secret reads one text from standard input or, on a terminal, asks for it without
+showing it. --pattern is an RE2 expression and is applied to each text after decoding.
+cortext remembers salted hashes of what it replaced, not the text or the expression, so
+that captures on this machine redact it again.
+
+It says what still has the text: your documents, git's history, and the agents'
+transcripts, which it does not touch. A secret that was in any of these should be
+replaced by a new one.`,
+		Example: "  cortext redact \"api design\" --secret < secret.txt --yes",
+		Args:    args(cobra.ArbitraryArgs),
+		RunE: a.within(func(cmd *cobra.Command, w *opened, list []string) error {
+			return runRedact(cmd, a, w, list, o)
+		}),
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.pattern, "pattern", "", "redact what matches the RE2 expression `RE`")
+	f.BoolVar(&o.secret, "secret", false, "redact one text, read from standard input or the terminal")
+	f.StringVar(&o.name, "name", redact.DefaultName, "`NAME` to put in place of the text")
+	f.BoolVar(&o.documents, "documents", false, "also change your documents in the conversations' folders")
+	f.BoolVar(&o.rename, "rename", false, "also change the name of a folder that git knows, if it has the text")
+	f.BoolVar(&o.dryRun, "dry-run", false, "only count; changes nothing")
+	f.BoolVarP(&o.yes, "yes", "y", false, "do not ask for confirmation")
+	f.BoolVar(&o.json, "json", false, "print JSON")
+	return cmd
+}
+
+type redactOptions struct {
+	pattern, name                                string
+	secret, documents, rename, dryRun, yes, json bool
+}
+
+func runRedact(cmd *cobra.Command, a *app, w *opened, list []string, o redactOptions) error {
+	if o.secret == cmd.Flags().Changed("pattern") {
+		return &usageError{"give either --pattern or --secret", "run " + cmd.CommandPath() + " --help"}
+	}
+	entries, err := pickMany(w, list)
+	if err != nil {
+		return err
+	}
+	request, err := a.redaction(o)
+	if err != nil {
+		return err
+	}
+	r := redact.New(w.Workspace, w.capture, request)
+	show := func(doing string) func(i int) {
+		return func(i int) { a.screen.progress("%s %d of %d conversations", doing, i+1, len(entries)) }
+	}
+	found, err := r.Find(cmd.Context(), entries, show("searching"))
+	a.screen.clearLine()
+	if err != nil {
+		return err
+	}
+	if o.dryRun || !found.Anything() {
+		return a.redacted(cmd.Context(), r, found, o)
+	}
+	if !o.yes {
+		if !a.terminal.present() {
+			return &usageError{"redacting has to be confirmed, and there is no terminal to ask on", "--yes redacts without asking"}
+		}
+		places, files := found.Places()
+		yes, err := a.terminal.ask(cmd.Context(), fmt.Sprintf("Redact %s in %s of %s? This cannot be undone.", count(places, "place"), count(files, "file"), count(len(entries), "conversation")))
+		if err != nil || !yes {
+			return err
+		}
+	}
+	done, err := r.Apply(cmd.Context(), entries, show("redacting"))
+	a.screen.clearLine()
+	return errors.Join(err, a.redacted(cmd.Context(), r, done, o))
+}
+
+// redaction reads what to redact.
+func (a *app) redaction(o redactOptions) (redact.Request, error) {
+	var request redact.Request
+	var err error
+	if o.secret {
+		var text string
+		if text, err = a.readSecret(); err == nil {
+			request, err = redact.ForText(text, o.name)
+		}
+	} else {
+		request, err = redact.ForPattern(o.pattern, o.name)
+	}
+	request.Documents, request.Rename = o.documents, o.rename
+	var input *redact.InputError
+	if errors.As(err, &input) {
+		return request, &usageError{input.Why, input.Hint}
+	}
+	return request, err
+}
+
+// maxSecret is the length, in bytes, of the longest secret that is read.
+const maxSecret = 1 << 20
+
+// readSecret reads a secret from the terminal without showing it, or from standard input.
+func (a *app) readSecret() (string, error) {
+	if f, ok := a.In.(*os.File); ok && isTerminal(f) {
+		fmt.Fprint(a.screen.errw, "Text to redact (it is not shown): ")
+		b, err := term.ReadPassword(int(f.Fd()))
+		fmt.Fprintln(a.screen.errw)
+		return string(b), err
+	}
+	b, err := io.ReadAll(io.LimitReader(a.In, maxSecret+1))
+	if err == nil && len(b) > maxSecret {
+		err = &usageError{fmt.Sprintf("the secret has more than %d bytes", maxSecret), ""}
+	}
+	return string(b), err
+}
+
+// A redactedResult is what --json prints.
+type redactedResult struct {
+	Conversations []redactedRow `json:"conversations"`
+	Files         []redact.File `json:"files"`   // that belong to no conversation, or to several
+	Deleted       []string      `json:"deleted"` // cache files
+	Left          []redact.Left `json:"left"`
+	Git           *gitRow       `json:"git"` // null outside of a repository
+	DryRun        bool          `json:"dry_run"`
+}
+
+// A redactedRow describes one conversation.
+type redactedRow struct {
+	ID      string        `json:"id"`
+	Path    string        `json:"path"`
+	Renamed bool          `json:"renamed"` // path is new
+	Places  int           `json:"places"`
+	Files   []redact.File `json:"files"`
+	Left    []redact.Left `json:"left"`
+}
+
+type gitRow struct {
+	Commits  int      `json:"commits"`
+	Refs     []string `json:"refs"`
+	Index    []string `json:"index"`
+	Complete bool     `json:"complete"`
+}
+
+// gitTime is how long git is searched.
+const gitTime = 30 * time.Second
+
+// redacted reports what was redacted, or would be, and what still has the text.
+func (a *app) redacted(ctx context.Context, r *redact.Redactor, done *redact.Result, o redactOptions) error {
+	out := redactedResult{
+		Conversations: []redactedRow{}, Files: emptyNotNull(done.Files), Deleted: emptyNotNull(done.Deleted), Left: emptyNotNull(done.Left), DryRun: o.dryRun,
+	}
+	var entries []store.Entry
+	for _, c := range done.Conversations {
+		entries = append(entries, c.Entry)
+		out.Conversations = append(out.Conversations, redactedRow{
+			ID: c.Entry.Session.ID, Path: c.Entry.Path, Renamed: c.Renamed, Places: c.Report.Places(), Files: emptyNotNull(c.Files),
+			Left: emptyNotNull(append(c.Left, r.Transcripts(c.Entry)...)),
+		})
+	}
+	h, err := r.InGit(ctx, entries, gitTime)
+	if err == nil {
+		out.Git = &gitRow{h.Commits, emptyNotNull(h.Refs), emptyNotNull(h.Index), h.Whole}
+	} else if !errors.Is(err, git.ErrNoRepository) {
+		a.screen.warn("git could not be searched: " + err.Error())
+	}
+	if o.json {
+		return a.screen.json(out)
+	}
+	a.printRedacted(out)
+	if h.Commits > 0 {
+		fmt.Fprint(a.screen.errw, rewriteHelp(o))
+	}
+	return nil
+}
+
+func emptyNotNull[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}
+
+func (a *app) printRedacted(out redactedResult) {
+	would := ""
+	if out.DryRun {
+		would = "would be "
+	}
+	quiet := 0
+	left := out.Left
+	for _, row := range out.Conversations {
+		left = append(left, row.Left...)
+		title := visible(strings.TrimPrefix(row.Path, "conversations/")) // the title may have had the text
+		switch {
+		case row.Places > 0:
+			fmt.Fprintf(a.screen.out, "%s: %s %sredacted\n", title, count(row.Places, "place"), would)
+		case row.Renamed:
+			fmt.Fprintf(a.screen.out, "%s: the folder has a new name\n", title)
+		default:
+			if quiet++; quiet <= listedFirst {
+				fmt.Fprintf(a.screen.out, "%s: nothing matches\n", title)
+			}
+		}
+		a.printFiles(row.Files)
+	}
+	if quiet > listedFirst {
+		fmt.Fprintf(a.screen.out, "nothing matches in %s more\n", count(quiet-listedFirst, "conversation"))
+	}
+	if len(out.Files) > 0 {
+		fmt.Fprintf(a.screen.out, "set aside: %s %sredacted\n", count(len(out.Files), "file"), would)
+		a.printFiles(out.Files)
+	}
+	if n := len(out.Deleted); n > 0 {
+		if would == "" {
+			fmt.Fprintf(a.screen.out, "deleted %s of the cache\n", count(n, "file"))
+		} else {
+			fmt.Fprintf(a.screen.out, "%s of the cache would be deleted\n", count(n, "file"))
+		}
+	}
+	if g := out.Git; g != nil && (g.Commits > 0 || len(g.Index) > 0 || !g.Complete) {
+		fmt.Fprintf(a.screen.errw, "git still has it: %s\n", visible(inGit(g)))
+	}
+	for _, l := range left {
+		fmt.Fprintf(a.screen.errw, "still has it: %s%s (%s)\n", visible(l.Path), lineList(l.Lines), l.Why)
+	}
+}
+
+func (a *app) printFiles(files []redact.File) {
+	for _, f := range files {
+		fmt.Fprintf(a.screen.out, "  %s: %s\n", visible(f.Path), count(f.Places, "place"))
+	}
+}
+
+// inGit says where git has the text.
+func inGit(g *gitRow) string {
+	var parts []string
+	if g.Commits > 0 {
+		parts = append(parts, count(g.Commits, "commit"))
+		if n := len(g.Refs); n > 0 {
+			parts[0] += " in " + strings.Join(g.Refs[:min(n, 5)], ", ")
+			if n > 5 {
+				parts[0] += fmt.Sprintf(" and %d more", n-5)
+			}
+		} else {
+			parts[0] += " in the reflog"
+		}
+	}
+	if n := len(g.Index); n > 0 {
+		parts = append(parts, count(n, "staged file"))
+	}
+	if !g.Complete {
+		parts = append(parts, "it was not searched completely")
+	}
+	return strings.Join(parts, ", ")
+}
+
+// lineList names lines.
+func lineList(lines []int) string {
+	const most = 10
+	if len(lines) == 0 {
+		return ""
+	}
+	text := ", line"
+	if len(lines) > 1 {
+		text += "s"
+	}
+	for i, n := range lines[:min(len(lines), most)] {
+		if i > 0 {
+			text += ","
+		}
+		text += fmt.Sprintf(" %d", n)
+	}
+	if len(lines) > most {
+		text += fmt.Sprintf(" and %d more", len(lines)-most)
+	}
+	return text
+}
+
+// rewriteHelp says how to remove the text from git's history.
+func rewriteHelp(o redactOptions) string {
+	line := "literal:TEXT==>[redacted: " + o.name + "]"
+	if !o.secret {
+		line = "regex:EXPRESSION==>[redacted: " + o.name + "]"
+	}
+	steps := []string{
+		"Commit the redacted files, then rewrite the history in a fresh clone:",
+		"  1. write this line, with the text as it is in the files, into a file outside of the repository:",
+		"       " + line,
+		"  2. git filter-repo --replace-text FILE",
+		"  3. git push --force --all && git push --force --tags",
+		"Remotes, forks and other clones keep the old commits until they are rewritten, too, and garbage is collected.",
+	}
+	return strings.Join(steps, "\n") + "\n"
+}

@@ -1,0 +1,131 @@
+package redact
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"cortext/cmd/internal/git"
+	"cortext/cmd/internal/registry"
+	"cortext/schema"
+	"cortext/store"
+	"cortext/store/secrets"
+)
+
+// The name of a conversation's folder has words of the first prompt, so it may have the
+// text. It is changed if git does not know the folder or the user wants that: otherwise, a
+// clone that adds to the old folder could get a conflict.
+
+// minSlug is the length in bytes of the shortest part of a folder's name that counts.
+const minSlug = 4
+
+// named returns the words for a folder's name without the text, or the texts found; ok is
+// false if the name has none of them.
+func (r *Redactor) named(folder string, found *secrets.Found) (words string, ok bool) {
+	name := path.Base(folder)
+	words = name
+	if parts := strings.SplitN(name, "-", 3); len(parts) == 3 {
+		words = parts[2]
+	}
+	if i := strings.LastIndexByte(words, '-'); i > 0 {
+		words = words[:i] // the end of the id
+	}
+	if rest := r.request.Pattern.ReplaceAllString(words, "redacted"); rest != words {
+		words, ok = rest, true
+	}
+	without := func(text string) bool {
+		slug := store.Slug(text)
+		if len(slug) < minSlug || slug == "untitled" {
+			return false
+		}
+		for n := len(slug); n >= minSlug; n-- { // the name may have been cut
+			if n < len(slug) && !strings.HasSuffix(words, slug[:n]) || !strings.Contains(words, slug[:n]) {
+				continue
+			}
+			if n < len(slug) && n < 2*minSlug {
+				break
+			}
+			words, ok = strings.ReplaceAll(words, slug[:n], "redacted"), true
+			break
+		}
+		return false
+	}
+	without(r.request.text)
+	found.Any(without)
+	return words, ok
+}
+
+// rename gives the folder of a conversation a name without the texts found.
+func (r *Redactor) rename(ctx context.Context, c *Conversation, found *secrets.Found) error {
+	e := c.Entry
+	words, has := r.named(e.Path, found)
+	if _, half := r.named("x/"+e.Session.ConversationID, found); !has && half { // a rename was killed
+		return r.call(e)
+	}
+	if !has || e.Waiting {
+		return nil
+	}
+	if known, err := git.Knows(ctx, r.ws.Store.Root(), e.Path); !r.request.Rename && (known || err != nil && !errors.Is(err, git.ErrNoRepository)) {
+		c.Left = append(c.Left, Left{Path: e.Path, Why: "the name of the folder, which git knows: --rename changes it"})
+		return nil
+	}
+	conv, err := r.ws.Store.Open(e)
+	if err != nil {
+		return err
+	}
+	old := e.Path
+	if err := errors.Join(conv.Rename(words), conv.Close()); err != nil {
+		return err
+	}
+	e.Path = conv.Path()
+	c.Entry, c.Renamed = e, true
+	for i := range c.Files {
+		c.Files[i].Path = strings.ReplaceAll(c.Files[i].Path, old, e.Path)
+	}
+	if err := r.call(e); err != nil {
+		return err
+	}
+	for _, src := range e.Session.Sources { // the registry names the folder, too
+		err := r.ws.Registry.Update(src.Agent, src.NativeID, func(s *registry.Session) {
+			for _, b := range s.Bindings {
+				for i := range b.Segments {
+					if b.Segments[i].Path == old {
+						b.Segments[i].Path = e.Path
+					}
+				}
+			}
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return r.moveKept(old, e.Path)
+}
+
+// call records the new name of a conversation's folder in its session.json.
+func (r *Redactor) call(e store.Entry) error {
+	c, err := r.ws.Store.Conversation(e.Path)
+	if err != nil {
+		return err
+	}
+	err = c.Edit(func(s *schema.Session) error { s.ConversationID = path.Base(e.Path); return nil })
+	return errors.Join(err, c.Close(), r.ws.Store.RemoveFile(keptDir+"/backups/"+e.Path+".json")) // it has the old name
+}
+
+// moveKept moves what was set aside from a conversation to its new name.
+func (r *Redactor) moveKept(old, now string) error {
+	kept := filepath.Join(r.ws.Store.Root(), filepath.FromSlash(keptDir))
+	var errs []error
+	for _, top := range []string{"torn", "damaged", "taken", "backups"} {
+		for _, end := range []string{"", ".json"} {
+			from, to := filepath.Join(kept, top, filepath.FromSlash(old)+end), filepath.Join(kept, top, filepath.FromSlash(now)+end)
+			if _, err := os.Lstat(from); err == nil {
+				errs = append(errs, os.Rename(from, to))
+			}
+		}
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,118 @@
+package store
+
+import (
+	"strings"
+
+	"cortext/store/secrets"
+)
+
+// What a user redacted after it was stored stays redacted. The logs say which records were
+// redacted: `redacted` lists the redactions, and the line with the most of them counts. So
+// a capture never replaces such a line with what the agent's transcript still has, unless
+// this machine can repeat all of its redactions. For that it has a [secrets.Known] of
+// each, which recognizes the texts and does not hold them.
+
+// known is what the user redacted in one conversation, as far as this machine knows. A
+// nil known is one that knows nothing.
+type known struct {
+	replacement
+	partial map[string]bool // by id: whether a redaction cannot be repeated in full
+}
+
+// repeats reports whether all texts of a redaction are recognized.
+func (k *known) repeats(id string) bool {
+	if k == nil {
+		return false
+	}
+	partial, ok := k.partial[id]
+	return ok && !partial
+}
+
+// knownTexts returns what the user redacted in the conversation; nil for nothing.
+func (l *Location) knownTexts() (*known, error) {
+	if l.s.opts.Redacted == nil {
+		return nil, nil
+	}
+	for _, f := range append([]sessionFolder{l.sessionFolder}, l.others()...) {
+		if l.isSub() {
+			f = f.at(topOf(f.dir))
+		}
+		if id := f.idOf(l.top()); id != "" {
+			return l.s.knownOf(id)
+		}
+	}
+	return nil, nil
+}
+
+// topOf returns the folder .session/ of a conversation, given that of a sub-agent in it.
+func topOf(dir string) string {
+	before, _, _ := strings.Cut(dir, "/"+sessionDir+"/")
+	return before + "/" + sessionDir
+}
+
+// knownOf returns what the user redacted in the conversation with an id; nil for nothing.
+func (s *Store) knownOf(id string) (*known, error) {
+	if s.opts.Redacted == nil || id == "" {
+		return nil, nil
+	}
+	list, err := s.opts.Redacted(id)
+	if err != nil || len(list) == 0 {
+		return nil, err
+	}
+	k := &known{partial: map[string]bool{}}
+	k.redactor, k.ids = secrets.Recognizing(list), map[string]string{}
+	for _, one := range list {
+		k.ids[one.Name], k.partial[one.ID] = one.ID, one.Partial
+	}
+	return k, nil
+}
+
+// knows returns what the user redacted in the conversation. It looks once.
+func (tx *Tx) knows() (*known, error) {
+	if tx.looked {
+		return tx.known, nil
+	}
+	var err error
+	if s := tx.doc.session; s != nil && !tx.c.isSub() {
+		tx.known, err = tx.c.s.knownOf(s.ID)
+	} else {
+		tx.known, err = tx.c.knownTexts()
+	}
+	tx.looked = err == nil
+	return tx.known, err
+}
+
+// A replacement replaces text in what was stored before.
+type replacement struct {
+	redactor *secrets.Redactor
+	ids      map[string]string // of the redactions, by the names in their markers
+}
+
+// record returns a record with its text replaced, marked as redacted, and how many places
+// were replaced. If there are none, it returns r itself.
+func (p replacement) record(r record) (out record, n int, err error) {
+	counts := secrets.Counts{}
+	redact := redaction{redactor: p.redactor, counts: counts}
+	if r.message != nil {
+		m, err := redact.message(*r.message)
+		if err == nil {
+			err = redact.across(&m)
+		}
+		if err != nil || len(counts) == 0 {
+			return r, 0, err
+		}
+		out = messageRecord(m)
+	} else {
+		t, err := redact.tool(*r.tool)
+		if err != nil || len(counts) == 0 {
+			return r, 0, err
+		}
+		out = toolRecord(t)
+	}
+	out.setRev(r.rev())
+	for name, times := range counts {
+		out.mark(p.ids[name])
+		n += times
+	}
+	return out, n, nil
+}

@@ -1,0 +1,242 @@
+package store
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"slices"
+
+	"cortext/schema"
+	"cortext/store/filelock"
+	"cortext/store/internal/lines"
+)
+
+// Logs are append-only, with one exception: text that a user redacts after it was stored
+// must leave the work tree. Then the log is replaced by a new file, under the lock, so that
+// a reader sees either the old log or the new. A writer that waits for the lock finds
+// another file under the name and starts over, as after git replaced it. A checkpoint into
+// the old log is no longer confirmed.
+
+// rewrite replaces a log. edit is called with each line of the old log, which has its
+// newline unless it is a torn tail, and writes what replaces it to out.
+func (tx *Tx) rewrite(l *logFile, edit func(line []byte, out io.Writer) error) (err error) {
+	c := tx.c
+	if err := c.s.makeLocal(tmpDir); err != nil {
+		return err
+	}
+	tmp := tmpDir + "/" + digest([]byte(l.name))
+	if err := c.s.root.Remove(tmp); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	f, created, err := lines.OpenAppend(c.s.root, tmp, privateFileMode, c.logCalls())
+	if err == nil && !created {
+		err = errors.Join(fmt.Errorf("%q: %w", tmp, ErrExist), f.Close())
+	}
+	if err != nil {
+		return err
+	}
+	unlock, placed := func() error { return nil }, false
+	defer func() {
+		if !placed {
+			_ = errors.Join(f.Close(), c.s.root.Remove(tmp))
+		}
+	}()
+	if _, err := l.Refresh(); err != nil {
+		return err
+	}
+	out := bufio.NewWriterSize(appender{f}, 1<<20)
+	if err := eachLine(l, l.Size(), func(line []byte) error { return edit(line, out) }); err != nil {
+		return err
+	}
+	if err := out.Flush(); err != nil {
+		return err
+	}
+	if err := f.Sync(); err != nil {
+		return err
+	}
+	if l == c.messages { // whoever opens the new log must wait for us
+		if unlock, err = filelock.Lock(f.File(), 0); err != nil {
+			return err
+		}
+	}
+	if info, err := l.look(c.s.Files); err != nil || !l.Is(info) {
+		return &replacedError{l.name}
+	}
+	if err := c.s.files.RenameIn(c.s.root, tmp, l.name); err != nil {
+		return err
+	}
+	placed = true
+	if l == c.messages {
+		_ = tx.unlock()
+		tx.unlock = unlock
+	}
+	_ = l.Close()
+	*l = logFile{File: f, name: l.name, kept: l.kept}
+	c.written, tx.rewritten, tx.since = nil, true, Checkpoint{}
+	return c.calls().SyncDir(c.s.root, c.dir)
+}
+
+// openWhole opens a log for [Tx.rewrite] and indexes all of it. It returns nil if there
+// is none.
+func (tx *Tx) openWhole(name string) (*logFile, error) {
+	c := tx.c
+	if name == toolsFile {
+		if missing, err := c.s.missing(c.file(name)); missing || err != nil {
+			return nil, err
+		}
+		if err := tx.openTools(); err != nil {
+			return nil, err
+		}
+	}
+	l := c.messages
+	if name == toolsFile {
+		l = c.tools
+	}
+	l.startAt(0)
+	return l, tx.refresh(l)
+}
+
+// settle brings a log in order in which a merge put the lines of a clone that did not know
+// of a redaction: it drops the lines that the redacted one replaced. If such a line says
+// more, or redacts something else, and this machine can repeat the redactions, the record
+// gets all of them. It looks only at a log that is indexed from its beginning, as after a
+// merge.
+func (tx *Tx) settle(l *logFile, k *known) error {
+	if l.from != 0 || len(l.marked) == 0 {
+		return nil
+	}
+	settled := map[string]record{}
+	for _, id := range l.marked {
+		if len(l.places[id].more) == 0 {
+			continue
+		}
+		r, changed, err := l.settled(id, k)
+		if err != nil {
+			return err
+		}
+		if changed {
+			settled[id] = r
+		}
+	}
+	if l.marked = nil; len(settled) == 0 {
+		return nil
+	}
+	if err := tx.replaceRecords(l, settled); err != nil {
+		return err
+	}
+	return tx.refresh(l)
+}
+
+// settleMerged settles the logs if session.json shows a merge.
+func (tx *Tx) settleMerged() error {
+	if !tx.doc.mend || tx.c.staged() {
+		return nil
+	}
+	known, err := tx.knows()
+	for _, name := range []string{toolsFile, messagesFile} {
+		var l *logFile
+		if err == nil {
+			l, err = tx.openWhole(name)
+		}
+		if err == nil && l != nil {
+			err = tx.settle(l, known)
+		}
+	}
+	return err
+}
+
+// settled returns the record with an id that counts. changed reports whether the log must
+// hold it instead of the lines that it has. What this machine knows of redactions is
+// repeated in all lines first, so that the one that says most counts.
+func (l *logFile) settled(id string, k *known) (best record, changed bool, err error) {
+	raws, err := l.places.at(l, id)
+	if err != nil {
+		return best, false, err
+	}
+	var lines []record
+	var all []string // redactions of any line
+	rev := 0
+	for _, raw := range raws {
+		r, err := l.parse(raw)
+		if err != nil || bytes.Equal(r.encode(0), r.skeleton().encode(0)) {
+			continue
+		}
+		rev, all = max(rev, r.rev()), append(all, *r.redactions()...)
+		lines = append(lines, r)
+	}
+	if len(all) == 0 {
+		return best, false, nil
+	}
+	repeats := !slices.ContainsFunc(all, func(redaction string) bool { return !k.repeats(redaction) })
+	var altered bool // the best line is not in the log
+	for _, r := range lines {
+		marks, n := len(*r.redactions()), 0
+		if k != nil {
+			if r, n, err = k.record(r); err != nil {
+				return best, false, err
+			}
+		}
+		if repeats {
+			r.mark(all...)
+		}
+		if best == (record{}) || r.beats(best) {
+			best, altered = r, n > 0 || len(*r.redactions()) != marks
+		}
+	}
+	old := slices.ContainsFunc(lines, func(r record) bool {
+		return len(*r.redactions()) < len(*best.redactions()) && r.rev() < best.rev()
+	})
+	if altered {
+		best.setRev(min(rev+1, schema.MaxRev))
+	}
+	return best, altered || old, nil
+}
+
+// replaceRecords replaces all lines of some records, at the place of the first.
+func (tx *Tx) replaceRecords(l *logFile, by map[string]record) error {
+	done := map[string]bool{}
+	return tx.rewrite(l, func(line []byte, out io.Writer) error {
+		r, err := l.parse(bytes.TrimSpace(line))
+		if err != nil {
+			_, err := out.Write(line)
+			return err
+		}
+		id := r.id()
+		now, ok := by[id]
+		if id == "" || !ok {
+			_, err := out.Write(line)
+			return err
+		}
+		if done[id] {
+			return nil
+		}
+		done[id] = true
+		return writeRedacted(out, now)
+	})
+}
+
+// writeRedacted writes the lines of a redacted record. A reader may rely on the first line
+// of an id having no rev, so a line without content comes first.
+func writeRedacted(out io.Writer, r record) error {
+	if r.rev() > 0 {
+		if _, err := out.Write(r.skeleton().encode(0)); err != nil {
+			return err
+		}
+	}
+	_, err := out.Write(r.encode(r.rev()))
+	return err
+}
+
+// parse reads a record of the log.
+func (l *logFile) parse(raw []byte) (record, error) {
+	if path.Base(l.name) == toolsFile {
+		t, err := schema.ParseTool(raw)
+		return record{tool: &t}, err
+	}
+	m, err := schema.ParseMessage(raw)
+	return record{message: &m}, err
+}
