@@ -36,7 +36,7 @@ type journal struct {
 func newJournal(s *Store, id, folder string, changes []change) (*journal, error) {
 	at := s.opts.Now()
 	s.repairing.Do(func() { s.repairRun = at.UTC().Format("20060102T150405.000Z") })
-	prefix := "repairs/" + s.repairRun + "-" + schema.PathElement(cmp.Or(id, path.Base(folder)))
+	prefix := fmt.Sprintf("repairs/%s-%04d-", s.repairRun, s.repairs.Add(1)) + schema.PathElement(cmp.Or(id, path.Base(folder)))
 	dir, err := kept{s.Files}.freeName(prefix)
 	if err != nil {
 		return nil, err
@@ -156,7 +156,7 @@ func (j *journal) applyOne(c *change) error {
 		return nil
 	case c.movesAway() && now.Kind == kindAbsent: // it was moved before a kill
 	case c.Before.Kind == kindAbsent && now.isFile() && now.Size == 0: // the lock created it
-	case now != c.Before && !(c.After.isFile() && now.sameBytes(c.After)):
+	case now != c.Before && !(now.isFile() && (now.sameBytes(c.After) || now.sameBytes(c.Before))):
 		return &changedError{c.File}
 	case c.movesAway():
 		if err := j.s.files.RenameIn(j.s.root, c.File, j.dir+"/"+c.Old); err != nil {

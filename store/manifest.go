@@ -69,8 +69,9 @@ type fileState struct {
 	SHA256 string // of a file
 }
 
+// sameBytes compares all but the modes. A file that could not be read has no SHA256.
 func (f fileState) sameBytes(o fileState) bool {
-	return f.Kind == o.Kind && f.Size == o.Size && f.SHA256 == o.SHA256
+	return f.Kind == o.Kind && f.Size == o.Size && (f.SHA256 == o.SHA256 || f.SHA256 == "" || o.SHA256 == "")
 }
 
 // isFile reports whether the state is that of a regular file.

@@ -73,6 +73,21 @@ func (c *Conversation) PlanRepair(f *Copies) (*Repair, error) {
 // mended, too. The error is a [*schema.VersionError] if a later cortext wrote the
 // conversation.
 func (c *Conversation) Repair(f *Copies) (*Repair, error) {
+	p := planner{s: c.s, out: &Repair{Path: c.path}, modes: map[string]string{}}
+	closed := false
+	for _, f := range c.folders() {
+		is, err := p.unlock(f)
+		if err != nil {
+			return nil, err
+		}
+		closed = closed || is
+		if st, err := c.s.state(f.file(messagesFile)); err == nil && st.isFile() {
+			p.modes[f.file(messagesFile)] = st.Mode // before the lock changes it
+		}
+	}
+	if closed { // nothing can be locked or read before that
+		return p.out, c.s.carryOut(p.out, "", nil)
+	}
 	locks, made, err := c.lockAll()
 	defer func() {
 		for _, l := range slices.Backward(locks) {
@@ -83,7 +98,7 @@ func (c *Conversation) Repair(f *Copies) (*Repair, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := planner{s: c.s, out: &Repair{Path: c.path}, made: made}
+	p.made = made
 	if err := p.conversation(c, f, nil); err != nil || len(p.out.changes) == 0 {
 		return p.out, err
 	}
@@ -139,10 +154,11 @@ func (c *Conversation) lockAll() (locks []*writeLock, made []string, err error) 
 
 // A planner plans the repair of one conversation.
 type planner struct {
-	s    *Store
-	out  *Repair
-	made []string // what taking the lock created counts as missing
-	id   string   // of the conversation
+	s     *Store
+	out   *Repair
+	made  []string          // what taking the lock created counts as missing
+	modes map[string]string // of logs, from before the lock
+	id    string            // of the conversation
 }
 
 // A folderPlan is the plan for one folder of a conversation.
@@ -234,7 +250,6 @@ func (p *planner) unlock(f sessionFolder) (closed bool, err error) {
 			return closed, err
 		}
 		closed = true
-		st.SHA256 = "" // only its mode changes
 		p.mode(name, st)
 	}
 	return closed, nil
@@ -324,6 +339,9 @@ func readPlan[R any](p *planner, f sessionFolder, k logKind[R], each func(r R, r
 	name := f.file(k.file)
 	if l.before, err = p.s.state(name); err != nil {
 		return l, err
+	}
+	if mode, ok := p.modes[name]; ok {
+		l.before.Mode = mode
 	}
 	switch {
 	case slices.Contains(p.made, name) && l.before.Size == 0:

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -294,4 +295,29 @@ func TestRedactedStays(t *testing.T) {
 		t.Errorf("%+v:\n%s", r.Steps, got)
 	}
 	wantSound(t, s)
+}
+
+// TestClosedFiles checks that a repair first gives back the right to read.
+func TestClosedFiles(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("no modes")
+	}
+	s := newTestStore(t)
+	c, copies := repairable(t, s)
+	writeFile(t, s, c.file(messagesFile), readFile(t, s, c.file(messagesFile))+"torn")
+	must(t, os.Chmod(filepath.Join(s.dir, c.file(messagesFile)), 0))
+	before := tree(t, s)
+	for _, want := range []string{"mode 0600 instead of 0000", "rewritten"} {
+		r, err := c.Repair(copies)
+		if must(t, err); len(r.Steps) == 0 || r.Steps[0].Done != want {
+			t.Errorf("%+v, want %s", r.Steps, want)
+		}
+	}
+	wantSound(t, s)
+	past, err := s.PastRepairs()
+	must(t, err)
+	for _, r := range past {
+		must(t, s.UndoRepair(r))
+	}
+	wantSameTree(t, "undone", before, tree(t, s))
 }

@@ -34,6 +34,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -91,6 +92,7 @@ type Store struct {
 
 	repairing sync.Once
 	repairRun string // names the repairs of this process
+	repairs   atomic.Int64
 }
 
 // Find returns the workspace that contains dir: dir itself or its nearest parent that
