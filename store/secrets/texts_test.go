@@ -96,10 +96,10 @@ func TestKnownFindsAll(t *testing.T) {
 	}
 	for range 300 {
 		secret := random(4 + r.IntN(12))
-		plain, found := matching(regexp.QuoteMeta(secret))
+		plain, _ := matching(regexp.QuoteMeta(secret))
 		text := random(40) + secret + random(40) + secret
 		want, _ := plain.Text(text, nil)
-		found = &Found{texts: map[string]edges{secret: {}}}
+		found := &Found{texts: map[string]edges{secret: {}}}
 		k := Known{ID: "1", Name: "x", Salt: []byte{byte(r.IntN(256))}}
 		k.Add(found)
 		got, err := Recognizing([]Known{k}).Text(text, nil)
