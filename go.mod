@@ -33,8 +33,6 @@ require (
 	github.com/tiktoken-go/tokenizer v0.10.0 // the counts that ours are compared with
 )
 
-require github.com/charmbracelet/x/vt v0.0.0-20260823001701-96af6d2cb5f6
-
 require (
 	github.com/aymanbagabas/go-udiff v0.4.1 // indirect
 	github.com/charmbracelet/ultraviolet v0.0.0-20261008173134-6b8d4baf91b4 // indirect

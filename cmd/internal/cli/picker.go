@@ -53,7 +53,7 @@ func (a *app) choose(ctx context.Context, w *opened, query string, filter listin
 		In: a.In, Out: a.Out, Environ: os.Environ(), Now: a.Now,
 		Rows: r.rows, Filter: filter, Query: strings.TrimPrefix(query, "conversations/"),
 		Agents: w.Env.AgentNames(), Types: w.Prompts.Types(),
-		Reload: r.reload, Preview: r.preview, Exists: r.exists,
+		Reload: r.reload, Preview: r.preview, Exists: r.exists, Search: r.search, Act: r.act, Actions: pickerActions,
 	}
 	if query == "" && w.Config.Autosave != settings.AutosaveOff {
 		o.Prepare = func(ctx context.Context) error {

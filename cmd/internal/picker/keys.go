@@ -203,6 +203,8 @@ func (m *model) act(letter rune) (tea.Cmd, bool) {
 	case m.o.ReadOnly != "":
 		m.fail(fmt.Errorf("%s: %s", a.Name, m.o.ReadOnly))
 	case m.chosen() == nil:
+	case a.Input != "":
+		m.pending, m.topic, m.mode = a, line{}, naming
 	case a.Ask != "":
 		m.pending, m.mode = a, confirming
 	default:

@@ -40,15 +40,29 @@ func (n *menu) key(m *model, key tea.KeyPressMsg) tea.Cmd {
 
 // name asks for the topic of a new conversation of a type.
 func name(m *model, kind string) tea.Cmd {
-	m.choice.Type, m.topic, m.mode = kind, line{}, naming
+	m.choice.Type, m.pending, m.topic, m.mode = kind, Action{}, line{}, naming
 	return nil
 }
 
+// entered carries out the action that asked for a text.
+func (m *model) entered() tea.Cmd {
+	a := m.pending
+	if a.Text = strings.TrimSpace(m.topic.String()); a.Text == "" {
+		return nil
+	}
+	m.mode = browsing
+	return m.carryOut(a)
+}
+
+// nameKey handles a key while a topic, or the text of an action, is typed.
 func (m *model) nameKey(key tea.KeyPressMsg) tea.Cmd {
 	switch key.Keystroke() {
 	case "esc":
 		m.mode = browsing
 	case "enter":
+		if m.pending.Input != "" {
+			return m.entered()
+		}
 		if topic := strings.Join(strings.Fields(m.topic.String()), " "); topic != "" {
 			return m.leave(Choice{Kind: New, Type: m.choice.Type, Topic: topic})
 		}

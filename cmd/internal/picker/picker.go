@@ -60,6 +60,9 @@ type Action struct {
 	Key  rune // a lower-case letter
 	Name string
 	Ask  string // a question to confirm first, if any
+
+	Input string // asks for a text that the action needs, if any
+	Text  string // what the user typed; for [Options.Act]
 }
 
 // A Preview tells the user what a conversation is about, besides what its row says.

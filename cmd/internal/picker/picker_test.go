@@ -389,11 +389,31 @@ func TestSearch(t *testing.T) {
 	})
 }
 
+// TestActionWithText: an action that needs a text asks for it; without one nothing is done.
+func TestActionWithText(t *testing.T) {
+	var done []string
+	o := options(conversations())
+	o.Actions = []Action{{Key: 't', Name: "tag", Input: "Tags:"}}
+	o.Act = func(_ context.Context, a Action, row listing.Row) (string, error) {
+		done = append(done, a.Text+" "+row.ID)
+		return "tagged", nil
+	}
+	drive(t, o, 80, 24, func(d *driver) {
+		d.press("alt+t", "esc", "alt+t", "enter", "w", "x", "enter")
+		if want := "wx " + conversations()[0].ID; len(done) != 1 || done[0] != want {
+			t.Errorf("done %q, want %q", done, want)
+		}
+		if d.m.mode != browsing {
+			t.Errorf("the mode is %v afterwards", d.m.mode)
+		}
+	})
+}
+
 // TestActions: an action asks first if it says so, and does nothing on a read-only disk.
 func TestActions(t *testing.T) {
 	var done []string
 	o := options(conversations())
-	o.Actions = []Action{{'x', "archive", ""}, {'d', "remove", "Remove it?"}}
+	o.Actions = []Action{{Key: 'x', Name: "archive"}, {Key: 'd', Name: "remove", Ask: "Remove it?"}}
 	o.Act = func(_ context.Context, a Action, row listing.Row) (string, error) {
 		done = append(done, a.Name+" "+row.ID)
 		return a.Name + "d", nil

@@ -57,9 +57,11 @@ func TestScreens(t *testing.T) {
 			d.press("enter")
 		}},
 		{"readonly", func(o *Options) {
-			o.Actions, o.ReadOnly = []Action{{'x', "archive", ""}, {'d', "remove", ""}}, "the disk is read-only"
+			o.Actions, o.ReadOnly = []Action{{Key: 'x', Name: "archive"}, {Key: 'd', Name: "remove"}}, "the disk is read-only"
 		}, nil},
-		{"asking", func(o *Options) { o.Actions = []Action{{'d', "remove", "Remove it? git keeps what is committed."}} }, func(d *driver) { d.press("alt+d") }},
+		{"asking", func(o *Options) {
+			o.Actions = []Action{{Key: 'd', Name: "remove", Ask: "Remove it? git keeps what is committed."}}
+		}, func(d *driver) { d.press("alt+d") }},
 		{"error", nil, func(d *driver) { d.send(reloaded{err: errors.New("the list cannot be read: permission denied")}) }},
 		{"loading", nil, func(d *driver) { d.m.busy++ }},
 		{"looking", func(o *Options) { o.Rows = fakeRows(nil) }, func(d *driver) { d.m.busy++ }},

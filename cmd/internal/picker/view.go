@@ -58,7 +58,11 @@ func (f *frame) middle() []string {
 		lines = f.menu.view(f.ruler, f.l)
 	case f.mode == naming:
 		text, _ := f.topic.view(f.ruler, f.width-4)
-		lines = []string{" " + strong.of("The topic of the new "+clean(f.choice.Type)+":"), "  " + text}
+		label := "The topic of the new " + clean(f.choice.Type) + ":"
+		if f.pending.Input != "" {
+			label = f.pending.Input
+		}
+		lines = []string{" " + strong.of(label), "  " + text}
 	case f.l.preview == instead:
 		lines = f.about(f.l.width, f.l.height)
 	default:
