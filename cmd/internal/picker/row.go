@@ -229,7 +229,10 @@ func (k *rowLook) sentence(h Hit, chosen bool) string {
 	if chosen {
 		base = k.chosen
 	}
-	lead := "         #" + strconv.Itoa(h.Message) + " "
+	lead := "         "
+	if h.Message > 0 {
+		lead += "#" + strconv.Itoa(h.Message) + " "
+	}
 	more := ""
 	if h.Count > 1 {
 		more = " +" + strconv.Itoa(h.Count-1)
