@@ -84,9 +84,18 @@ func isUnreadable(d Damage) bool { return d.Kind == Unreadable }
 
 // Unlisted returns the folders of days that cannot be read, whose conversations List
 // lacks.
-func (s *Store) Unlisted() ([]Damage, error) {
-	_, damage, err := conversationFolders(s.Files, conversationsDir)
-	damage = slices.DeleteFunc(damage, func(d Damage) bool { return !isUnreadable(d) })
+func (s *Store) Unlisted() (damage []Damage, err error) {
+	days, err := s.Days()
+	for _, day := range days {
+		dir := conversationsDir + "/" + day
+		f, err := s.root.Open(dir) // who may open a folder may list it
+		if err == nil {
+			err = f.Close()
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			damage = append(damage, damaged(dir, Unreadable, err.Error()))
+		}
+	}
 	return damage, explain(err)
 }
 

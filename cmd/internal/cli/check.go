@@ -56,6 +56,9 @@ func foundDamageOf(d store.Damage) foundDamage {
 }
 
 func runCheck(ctx context.Context, a *app, w *opened, asJSON bool) error {
+	if err := w.RefreshListing(); err != nil {
+		return err
+	}
 	found := []foundDamage{}
 	newer := 0
 	note := func(text string) { a.screen.warn(text) }

@@ -32,6 +32,7 @@ var commands = []struct {
 	{"hook", hookCommand},
 	{"happened", happenedCommand},
 	{"tidy", tidyCommand},
+	{"refresh", refreshCommand},
 	{"status", statusCommand},
 	{"title", titleCommand},
 	{"tag", tagCommand},

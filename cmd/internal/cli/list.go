@@ -21,6 +21,7 @@ type listOptions struct {
 	search, sort, format string
 	limit, offset        int
 	reverse, all, json   bool
+	refresh              bool
 
 	template *template.Template // of format
 }
@@ -55,6 +56,7 @@ prints all fields. Each conversation is on a line.`,
 	f.IntVar(&o.limit, "limit", 0, "list at most `N` conversations")
 	f.IntVar(&o.offset, "offset", 0, "leave out the first `N` conversations")
 	f.BoolVar(&o.all, "all", false, "the conversations of every workspace on this machine")
+	f.BoolVar(&o.refresh, "refresh", false, "look at all files first, for edits made by hand within the last minute")
 	f.BoolVar(&o.json, "json", false, "print an array of JSON objects")
 	f.StringVar(&o.format, "format", "", "print each conversation with `TEMPLATE`, such as '{{.ID}} {{.Title}}'")
 	return cmd
@@ -119,10 +121,23 @@ func runList(a *app, cmd *cobra.Command, o *listOptions) error {
 		sel.workspaces = append(sel.workspaces, a.others(cmd)...)
 	}
 	defer sel.close(cmd.Context(), a)
+	if o.refresh {
+		for _, w := range sel.workspaces {
+			if err := w.RefreshListing(); err != nil {
+				return err
+			}
+		}
+	}
 	if err := sel.choose(f, o); err != nil {
 		return err
 	}
-	return a.printList(&sel, o)
+	err = a.printList(&sel, o)
+	for i, l := range sel.listings {
+		if l.Stale() {
+			_ = a.hooks().Later(sel.workspaces[i].Workspace, "refresh") // the next list tries again
+		}
+	}
+	return err
 }
 
 // printList prints what was selected, and what else there is to know about it.
@@ -160,7 +175,7 @@ func (a *app) tellHidden(sel *selection, o *listOptions) {
 	for _, l := range sel.listings {
 		total += l.Len()
 	}
-	shown, matching := len(sel.at), sel.matching
+	shown, matching := sel.len(), sel.matching
 	switch {
 	case total == 0:
 		fmt.Fprintln(a.screen.errw, "no conversations yet: cortext new begins one, cortext import captures one")

@@ -19,6 +19,7 @@ type selection struct {
 	listings   []*listing.Listing // of each workspace
 	waiting    []map[string]int   // of each workspace: how many messages wait, by path
 	at         []place
+	page       []listing.Row // instead of at: of the only workspace, as it is on disk now
 
 	matching int  // conversations that the filters select, shown or not
 	hidden   int  // conversations that the filters would select, but for their status or because they are archived
@@ -46,6 +47,9 @@ func (s *selection) close(ctx context.Context, a *app) {
 // choose lists the workspaces and selects a page of their conversations.
 func (s *selection) choose(f listing.Filter, o *listOptions) error {
 	s.named = o.all
+	if len(s.workspaces) == 1 && o.search == "" && len(f.Models) == 0 {
+		return s.choosePage(f, o)
+	}
 	for i, w := range s.workspaces {
 		l, err := w.Listing(nil)
 		if err != nil {
@@ -70,6 +74,40 @@ func (s *selection) choose(f listing.Filter, o *listOptions) error {
 	s.at = s.at[min(o.offset, len(s.at)):]
 	if o.limit > 0 {
 		s.at = s.at[:min(o.limit, len(s.at))]
+	}
+	return nil
+}
+
+// exactly is how many conversations a workspace has at most for its hidden ones to be told
+// apart.
+const exactly = 5000
+
+// choosePage is choose for one workspace. It costs as much as it shows.
+func (s *selection) choosePage(f listing.Filter, o *listOptions) error {
+	l, err := s.workspaces[0].Listing(nil)
+	if err != nil {
+		return err
+	}
+	s.listings = []*listing.Listing{l}
+	p, err := l.Page(listing.Selection{Filter: f, Order: listing.Order(o.sort), Reverse: o.reverse, Offset: o.offset, Limit: o.limit})
+	if err != nil {
+		return err
+	}
+	s.page, s.matching, s.hidden = p.Rows, p.Total, p.Hidden
+	switch {
+	case s.hidden == 0:
+	case l.Len() > exactly:
+		s.archived = 1 // some may be
+	case !f.Archived:
+		wide := f
+		wide.All, wide.Archived = len(f.Statuses) == 0, true
+		at := l.Select(wide)
+		s.hidden = len(at) - s.matching
+		for _, i := range at {
+			if r := l.Row(i); r.Archived {
+				s.archived++
+			}
+		}
 	}
 	return nil
 }
@@ -146,14 +184,13 @@ func withWords(l *listing.Listing, at []int, query string) []int {
 // rows describes the selected conversations. The rows share strings with the listings.
 func (s *selection) rows() iter.Seq[row] {
 	return func(yield func(row) bool) {
-		for _, p := range s.at {
-			l := s.listings[p.workspace].Row(int(p.row))
-			r := listedRow(&l)
-			if len(s.waiting) > int(p.workspace) {
-				r.Waiting = s.waiting[p.workspace][r.Path]
+		for workspace, l := range s.listed() {
+			r := listedRow(l)
+			if len(s.waiting) > workspace {
+				r.Waiting = s.waiting[workspace][r.Path]
 			}
 			if s.named {
-				r.Workspace = s.workspaces[p.workspace].Here.Workspace()
+				r.Workspace = s.workspaces[workspace].Here.Workspace()
 			}
 			if !yield(r) {
 				return
@@ -162,6 +199,26 @@ func (s *selection) rows() iter.Seq[row] {
 	}
 }
 
+// listed yields the selected conversations, each with the index of its workspace.
+func (s *selection) listed() iter.Seq2[int, *listing.Row] {
+	return func(yield func(int, *listing.Row) bool) {
+		for i := range s.page {
+			if !yield(0, &s.page[i]) {
+				return
+			}
+		}
+		for _, p := range s.at {
+			r := s.listings[p.workspace].Row(int(p.row))
+			if !yield(int(p.workspace), &r) {
+				return
+			}
+		}
+	}
+}
+
+// len returns how many conversations are shown.
+func (s *selection) len() int { return len(s.page) + len(s.at) }
+
 // mostLeftovers is how many conversations of a list are checked for a removal elsewhere,
 // which reads their files.
 const mostLeftovers = 200
@@ -169,17 +226,18 @@ const mostLeftovers = 200
 // remarkable reads the selected conversations of a workspace that there may be more to
 // say about than a row shows. unread says what cannot be read.
 func (s *selection) remarkable(workspace int) (list []store.Entry, unread []string) {
-	w, l := s.workspaces[workspace], s.listings[workspace]
+	w := s.workspaces[workspace]
 	waiting := map[string]bool{}
 	for _, name := range w.Store.WaitingPaths() {
 		waiting[name] = true
 	}
 	removed := w.Removed.Any()
-	for n, p := range s.at {
-		if int(p.workspace) != workspace {
+	n := -1
+	for of, r := range s.listed() {
+		if of != workspace {
 			continue
 		}
-		r := l.Row(int(p.row))
+		n++
 		if !r.Damaged && r.Status != "newer" && !r.Waiting && len(r.Twins) == 0 && !waiting[r.Path] && !(removed && n < mostLeftovers) {
 			continue
 		}

@@ -58,6 +58,11 @@ func (w Conversations) Listing(progress func(done, of int)) (*listing.Listing, e
 	return listing.Open(w.Store, listing.Options{Git: func() string { return git.State(w.Store.Root()) }, Progress: progress})
 }
 
+// RefreshListing makes listings see what people edited by hand.
+func (w Conversations) RefreshListing() error {
+	return listing.Refresh(w.Store, listing.Options{Git: func() string { return git.State(w.Store.Root()) }})
+}
+
 // nearest is how many conversations are suggested if none matches.
 const nearest = 3
 

@@ -1,0 +1,19 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+)
+
+func refreshCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:     "refresh",
+		Short:   "Make lists see edits made by hand (called by cortext)",
+		Long:    "Looks at the files of all conversations, and brings the index of lists up to date. cortext runs it by itself.",
+		Example: "  cortext refresh",
+		Hidden:  true,
+		Args:    args(cobra.NoArgs),
+		RunE: a.quietlyWithin(func(_ *cobra.Command, w *opened, _ []string) error {
+			return w.RefreshListing()
+		}),
+	}
+}
