@@ -130,7 +130,10 @@ func oneLine(text string, from, to int, marks [][2]int) Excerpt {
 		}
 		i += n
 		if len(marks) > 0 && i >= marks[0][1] {
-			e.Matches[len(e.Matches)-1][1] = sb.Len()
+			last := len(e.Matches) - 1
+			if e.Matches[last][1] = sb.Len(); e.Matches[last][0] == sb.Len() {
+				e.Matches = e.Matches[:last] // only white space
+			}
 			marks = marks[1:]
 		}
 	}
