@@ -38,6 +38,18 @@ func LookAt(file string) (text string, ok bool) {
 	return fmt.Sprintf("%d %d %d %d", l.inode, l.size, l.written, l.changed), true
 }
 
+// LookAtLogs describes the state of the logs in a folder without opening them. ok is false
+// if there is no log of messages, or one could change without a visible difference.
+func (s *Files) LookAtLogs(folder string) (text string, ok bool) {
+	dir := filepath.Join(s.dir, filepath.FromSlash(folder), sessionDir)
+	text, ok = LookAt(filepath.Join(dir, messagesFile))
+	tools, whole := LookAt(filepath.Join(dir, toolsFile))
+	if _, there := lookAt(filepath.Join(dir, toolsFile)); there && !whole {
+		return "", false
+	}
+	return text + "\n" + tools, ok
+}
+
 // lookAt looks at a file of the workspace. ok is false if there is none.
 func (s *Files) lookAt(name string) (l look, ok bool) {
 	return lookAt(filepath.Join(s.dir, filepath.FromSlash(name)))

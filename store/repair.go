@@ -19,6 +19,19 @@ type Copy struct {
 	Tools    []byte          // lines of tools.jsonl
 }
 
+// SetLog sets the log in a file with a name. It reports false if no log has that name.
+func (c *Copy) SetLog(name string, lines []byte) bool {
+	switch name {
+	case messagesFile:
+		c.Messages = lines
+	case toolsFile:
+		c.Tools = lines
+	default:
+		return false
+	}
+	return true
+}
+
 // Copies are what other places have of a conversation and its sub-agents, the preferred
 // places first.
 type Copies struct {

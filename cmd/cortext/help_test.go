@@ -30,6 +30,11 @@ func TestExamples(t *testing.T) {
 			t.Fatal(err)
 		}
 		must(t, "-C", dir, "status", "api design", "active")
+		client := filepath.Join(filepath.Dir(dir), "client") // ../client in an example
+		if err := os.Mkdir(client, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		must(t, "-C", client, "init")
 		for _, example := range examples {
 			cmd := exec.Command("sh", "-c", example)
 			cmd.Dir = dir

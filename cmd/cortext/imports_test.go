@@ -358,7 +358,7 @@ func TestImports(t *testing.T) {
 // start, used or not, and an agent waits for its hook after each turn. Before you add
 // one, measure it (BenchmarkHook).
 var hookModules = []string{
-	"github.com/google/renameio/v2", "github.com/pkoukk/tiktoken-go-loader", "github.com/sahilm/fuzzy",
+	"github.com/google/renameio/v2", "github.com/mozillazg/go-unidecode", "github.com/pkoukk/tiktoken-go-loader", "github.com/sahilm/fuzzy",
 	"go.yaml.in/yaml/v3", "golang.org/x/sys", "golang.org/x/term", "mvdan.cc/sh/v3",
 }
 

@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // A [Redactor] made by [Matching] or [Recognizing] replaces what a person named instead of
@@ -34,14 +35,14 @@ func (r *Redactor) nameOf(rule int) string {
 }
 
 // marks matches markers, of rules and of people.
-var marks = regexp.MustCompile(`\[redacted: [a-z0-9-]{1,64}\]`)
+var marks = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\[redacted: [a-z0-9-]{1,64}\]`) })
 
 // beyondMarkers leaves out spans that consist of markers, and extends those that cut one.
 func (r *Redactor) beyondMarkers(s string, spans []span) []span {
 	if r.texts == nil || len(spans) == 0 || !strings.Contains(s, markerStart) {
 		return spans
 	}
-	all := marks.FindAllStringIndex(s, -1)
+	all := marks().FindAllStringIndex(s, -1)
 	at := 0
 	kept := spans[:0]
 	for _, sp := range spans {
@@ -103,7 +104,7 @@ func Matching(re *regexp.Regexp, name string, found *Found) *Redactor {
 }
 
 func madeOfMarkers(s string) bool {
-	return strings.HasPrefix(s, markerStart) && marks.ReplaceAllString(s, "") == ""
+	return strings.HasPrefix(s, markerStart) && marks().ReplaceAllString(s, "") == ""
 }
 
 // Found collects the distinct texts that a [Redactor] replaced. It is only ever in memory.

@@ -50,7 +50,7 @@ updates the files of the agents that are set up here, after you added a type to
 	f.StringSliceVar(&o.agents, "agent", nil, "install slash commands and hooks for `AGENT`: claude, opencode, gemini, or a comma-separated list")
 	f.BoolVar(&o.noUser, "no-user", false, "for gemini: do not change ~/.gemini/settings.json; commands then work only if Gemini CLI starts at the top of the workspace")
 	f.BoolVar(&o.plugin, "plugin", false, "for opencode: install a plugin that captures each turn; OpenCode then takes about a minute longer to start if it cannot reach the npm registry")
-	f.BoolVar(&o.status, "status-line", false, "for claude: show the conversation below the prompt, after your own status line (default: off; on a terminal, ask)")
+	f.BoolVar(&o.status, "status-line", false, "for claude: show the conversation below the prompt, after your own status line")
 	f.StringVar(&o.commit, "commit", "", "`WHEN` to commit a conversation to git: stop or off (default: off; on a terminal, ask)")
 	f.StringVar(&o.capture, "capture", "", "`WHICH` sessions to capture: commands (those that use a /workspace command) or all (default: commands; on a terminal, ask)")
 	f.BoolVarP(&o.yes, "yes", "y", false, "do not ask: use the defaults and the agents found on this machine")
@@ -130,6 +130,9 @@ func runInit(a *app, cmd *cobra.Command, o initOptions) error {
 	r.checkPath()
 	if changed {
 		printNext(a.screen, len(r.agents) > 0, start)
+		if r.isNew && !r.status && slices.Contains(r.agents, "claude") {
+			fmt.Fprintln(a.screen.out, "cortext init --status-line shows the conversation below Claude Code's prompt.")
+		}
 	}
 	return nil
 }
@@ -251,8 +254,8 @@ func (r *initRun) confirm(planned []inject.Change) (_ []inject.Change, shown boo
 	if shown, err = r.showPlan(planned); err != nil || !shown || r.yes {
 		return planned, shown, err
 	}
-	before, status := r.agents, r.status
-	if err = r.ask(); err == nil && (!slices.Equal(before, r.agents) || status != r.status) {
+	before := r.agents
+	if err = r.ask(); err == nil && !slices.Equal(before, r.agents) {
 		shown = false
 		planned, err = r.plan()
 	}
@@ -269,11 +272,6 @@ func (r *initRun) ask() (err error) {
 	}
 	if !r.isNew {
 		return nil
-	}
-	if !r.status && slices.Contains(r.agents, "claude") {
-		if r.status, err = r.app.terminal.ask(ctx, "Show the conversation in Claude Code's status line, after your own?"); err != nil {
-			return err
-		}
 	}
 	for _, q := range []struct {
 		applies  bool

@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"cortext/cmd/internal/binding"
@@ -37,7 +38,7 @@ func (e *InputError) Error() string { return e.Why }
 // DefaultName names the markers if the user names none.
 const DefaultName = "by-user"
 
-var names = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
+var names = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`) })
 
 // maxName is the length of the longest name.
 const maxName = 40
@@ -76,7 +77,7 @@ func checked(r Request) (Request, error) {
 		r.Name = DefaultName
 	}
 	switch {
-	case len(r.Name) > maxName || !names.MatchString(r.Name):
+	case len(r.Name) > maxName || !names().MatchString(r.Name):
 		return r, &InputError{fmt.Sprintf("the name must have 1 to %d of the characters a-z and 0-9, with single hyphens between them", maxName), ""}
 	case r.Pattern.MatchString(r.Name):
 		return r, &InputError{"the name for the markers has the text itself", "choose another with --name"}

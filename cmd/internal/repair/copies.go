@@ -145,12 +145,10 @@ func (v *versions) add(folder string, f git.File, from string) {
 		}
 		v.session[sub] = true
 		out.Session = s
-	case "messages.jsonl":
-		out.Messages = f.Content
-	case "tools.jsonl":
-		out.Tools = f.Content
 	default:
-		return
+		if !out.SetLog(path.Base(rest), f.Content) {
+			return
+		}
 	}
 	if out.Session == nil {
 		if slices.ContainsFunc(v.seen, func(have git.File) bool { return have.Path == f.Path && bytes.HasPrefix(have.Content, f.Content) }) {

@@ -3,12 +3,8 @@ package stats
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"hash/crc32"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"time"
 
 	"cortext/cmd/internal/workspace"
@@ -48,7 +44,7 @@ func zone() string { return time.Local.String() }
 
 // of returns the tally of a conversation, from the cache if its logs have not changed.
 func (t *tallies) of(w *workspace.Workspace, e store.Entry) (tally, error) {
-	look := lookOf(w.Store.Root(), e)
+	look := lookOf(w, e)
 	if have, ok := t.ByPath[e.Path]; ok && look != "" && have.Look == look {
 		t.fresh[e.Path] = have
 		return have, nil
@@ -78,18 +74,13 @@ func (t *tallies) write(st *store.Store) {
 
 // lookOf describes the state of a conversation's logs without opening them, or "" if they
 // are in several folders or may change without looking different.
-func lookOf(root string, e store.Entry) string {
+func lookOf(w *workspace.Workspace, e store.Entry) string {
 	if e.Waiting || len(e.Twins) > 0 {
 		return ""
 	}
-	dir := filepath.Join(root, filepath.FromSlash(e.Path), ".session")
-	messages, ok := store.LookAt(filepath.Join(dir, "messages.jsonl"))
+	look, ok := w.Store.LookAtLogs(e.Path)
 	if !ok {
 		return ""
 	}
-	tools, ok := store.LookAt(filepath.Join(dir, "tools.jsonl"))
-	if _, err := os.Lstat(filepath.Join(dir, "tools.jsonl")); !ok && !errors.Is(err, fs.ErrNotExist) {
-		return ""
-	}
-	return messages + "\n" + tools
+	return look
 }
