@@ -32,14 +32,6 @@ type Changes struct {
 	Folders []string // each once
 }
 
-// StartChanges starts a list of changes if there is none, and returns its mark and end.
-func (s *Store) StartChanges() (mark string, end int64, err error) {
-	if c, ok := s.ChangesSince("", 0); ok {
-		return c.Mark, c.End, nil
-	}
-	return s.NewChanges()
-}
-
 // NewChanges replaces the list of changes by an empty one. What it held is lost: the
 // caller examines all conversations afterwards.
 func (s *Store) NewChanges() (mark string, end int64, err error) {
