@@ -145,3 +145,17 @@ func TestRedactText(t *testing.T) {
 		t.Errorf("redacted to %q, %v", got, err)
 	}
 }
+
+// TestBatch: conversations published in a batch exist after it, and its error is returned.
+func TestBatch(t *testing.T) {
+	s := newTestStore(t)
+	if err := s.Batch(func() error { create(t, s); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if all, err := s.List(); err != nil || len(all) != 1 {
+		t.Errorf("listed %d, %v", len(all), err)
+	}
+	if err := s.Batch(func() error { return os.ErrClosed }); err != os.ErrClosed && !strings.Contains(err.Error(), os.ErrClosed.Error()) {
+		t.Errorf("the error is %v", err)
+	}
+}

@@ -129,10 +129,6 @@ func (c Calls) Replace(root Folder, name string, data []byte, perm fs.FileMode, 
 // that durable.
 func (c Calls) RenameIn(root Folder, from, to string) error { return c.rename(root, from, to) }
 
-// SyncDir makes the names in a directory of root durable: files created, renamed or
-// removed there.
-func SyncDir(root Folder, name string) error { return Calls{}.SyncDir(root, name) }
-
 // SyncDir is the function [SyncDir] using c.Sync.
 func (c Calls) SyncDir(root Folder, name string) error {
 	if !canSyncDir || c.NoSync {

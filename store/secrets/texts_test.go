@@ -124,3 +124,13 @@ func TestKnownPartial(t *testing.T) {
 		t.Error("too many texts, and it is not partial")
 	}
 }
+
+func TestFoundAny(t *testing.T) {
+	plain, found := matching("pelican[0-9]")
+	if _, err := plain.Text("pelican7 and pelican8", nil); err != nil {
+		t.Fatal(err)
+	}
+	if !found.Any(func(text string) bool { return text == "pelican8" }) || found.Any(func(text string) bool { return text == "pelican9" }) {
+		t.Errorf("%d texts found", found.Len())
+	}
+}
