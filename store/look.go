@@ -39,7 +39,7 @@ func LookAt(file string) (text string, ok bool) {
 }
 
 // LookAtLogs describes the state of the logs in a folder without opening them. ok is false
-// if there is no log of messages, or one could change without a visible difference.
+// if the folder has no messages.jsonl, or a log could change without a visible difference.
 func (s *Files) LookAtLogs(folder string) (text string, ok bool) {
 	dir := filepath.Join(s.dir, filepath.FromSlash(folder), sessionDir)
 	text, ok = LookAt(filepath.Join(dir, messagesFile))

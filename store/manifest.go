@@ -188,7 +188,7 @@ func parseManifest(b []byte) (m manifest, err error) {
 		})
 	}
 	if len(m.Changes) == 0 || m.State == "" {
-		return m, errors.New("it is no manifest of a repair")
+		return m, errors.New("it is not the manifest of a repair")
 	}
 	return m, nil
 }

@@ -46,7 +46,7 @@ const (
 	checkedDays = 8
 
 	// manyChanges is the number of changed conversations from which looking at all is
-	// simpler, and someChanges that from which an index should be made anew.
+	// simpler, and someChanges that from which an index should be rebuilt.
 	manyChanges, someChanges = 1000, 32
 
 	// sweepEvery is how long an edit by hand may go unnoticed while lists are made.

@@ -402,7 +402,7 @@ func (x *Index) compact() error {
 	for i, s := range small {
 		list[i] = s.Segment
 	}
-	if data, err := grams.Merge(list); err == nil { // otherwise one is damaged, and all are made anew
+	if data, err := grams.Merge(list); err == nil { // otherwise one is damaged, and all are rebuilt
 		if err := now.write(data); err != nil {
 			return err
 		}
