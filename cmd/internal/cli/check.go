@@ -8,6 +8,7 @@ import (
 
 	"cortext/cmd/internal/capture"
 	"cortext/cmd/internal/check"
+	"cortext/cmd/internal/fork"
 	"cortext/cmd/internal/registry"
 	"cortext/cmd/internal/shell"
 	"cortext/cmd/internal/workspace"
@@ -24,6 +25,7 @@ runs of NUL bytes, broken or joined lines, invalid UTF-8, a session.json that is
 missing or unreadable, and records or files that git's last commit or index has but
 the work tree lacks. Conversations that you removed are not reported. check changes
 nothing and fetches nothing. It exits with 1 if it finds damage; cortext repair mends it.
+It also warns of conversations that do not name their forks, which is no damage.
 
 --all checks every workspace on this machine that cortext knows.`,
 		Example: "  cortext check",
@@ -71,6 +73,7 @@ func runCheck(ctx context.Context, a *app, w *opened, asJSON bool) error {
 			fmt.Fprintln(a.screen.out, visible(d.Error()))
 		}
 	}
+	warnUnlinked(w.Workspace, note)
 	switch {
 	case asJSON:
 		if err := a.screen.json(map[string]any{"damage": found}); err != nil {
@@ -87,6 +90,14 @@ func runCheck(ctx context.Context, a *app, w *opened, asJSON bool) error {
 		return errSilent
 	}
 	return nil
+}
+
+// warnUnlinked notes the conversations that do not name their forks.
+func warnUnlinked(w *workspace.Workspace, note func(string)) {
+	all, _ := w.Store.List() // the check has reported the error
+	for _, u := range fork.FindUnlinked(all) {
+		note(u.String() + ": cortext repair adds the link")
+	}
 }
 
 // checkedWorkspace is an entry of workspaces in check --all --json.
@@ -148,6 +159,7 @@ func (a *app) checkIn(cmd *cobra.Command, dir string, found func(store.Damage)) 
 	for d := range check.New(ws, capture.New(ws)).Damage(cmd.Context(), note) {
 		found(d)
 	}
+	warnUnlinked(ws, note)
 	return cmd.Context().Err()
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cortext/cmd/internal/fork"
 	"cortext/cmd/internal/repair"
 	"cortext/store"
 )
@@ -24,7 +25,8 @@ func repairCommand(a *app) *cobra.Command {
 It keeps every whole record, and restores missing ones from the records that are kept in
 .workspace/local, the transcripts of the agents and git: its index, branches, stashes and
 reflog. It fetches nothing. It rebuilds a session.json that is missing or broken. What was
-removed does not come back.
+removed does not come back. It also names forks in the conversations that they were
+forked from, if these do not.
 
 Before a repair changes a file, it copies it to .workspace/local/kept/repairs. --undo
 restores the files of the last repair, unless they have changed since. repair exits with
@@ -115,10 +117,14 @@ func (r repairing) run(ctx context.Context, queries []string) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	links, err := r.link(queries, targets)
+	if err != nil {
+		errs = append(errs, err)
+	}
 	if r.opts.json {
-		errs = append(errs, r.printJSON(results, lost))
+		errs = append(errs, r.printJSON(results, lost, links))
 	} else {
-		r.printEnd(results, lost)
+		r.printEnd(results, lost, links)
 	}
 	if err := errors.Join(errs...); err != nil {
 		return err
@@ -127,6 +133,47 @@ func (r repairing) run(ctx context.Context, queries []string) error {
 		return errSilent
 	}
 	return nil
+}
+
+// A repairedLink is an entry of links in repair --json.
+type repairedLink struct {
+	ID   string `json:"id"`
+	Path string `json:"path"`
+	Fork string `json:"fork"` // the id that the conversation names now
+}
+
+// link names forks in the conversations that they were forked from, if these do not, or
+// says that it would: of all conversations or, if there are queries, of the targets.
+func (r repairing) link(queries []string, targets []repair.Target) (links []repairedLink, err error) {
+	links = []repairedLink{}
+	if r.w.Tree.Operation() != "" {
+		return links, nil // git is changing the files
+	}
+	all, err := r.w.Store.List()
+	if err != nil {
+		return links, err
+	}
+	var errs []error
+	for _, u := range fork.FindUnlinked(all) {
+		if len(queries) > 0 && !slices.ContainsFunc(targets, func(t repair.Target) bool { return t.Path == u.Old.Path || t.Path == u.Fork.Path }) {
+			continue
+		}
+		if !r.opts.dryRun {
+			if err := fork.Link(r.w.Workspace, u.Old, u.Fork.Session.ID); err != nil {
+				errs = append(errs, err)
+				continue
+			}
+		}
+		links = append(links, repairedLink{u.Old.Session.ID, u.Old.Path, u.Fork.Session.ID})
+		if !r.opts.json {
+			would := "names"
+			if r.opts.dryRun {
+				would = "would name"
+			}
+			fmt.Fprintf(r.a.screen.out, "%s: %s its fork %s\n", visible(u.Old.Path), would, visible(u.Fork.Path))
+		}
+	}
+	return links, errors.Join(errs...)
 }
 
 // repairPasses bounds how often a conversation is repaired in one run. A folder that was
@@ -245,7 +292,7 @@ func (r repairing) print(got repair.Result) {
 }
 
 // printEnd prints what is left, and what to do.
-func (r repairing) printEnd(results []repair.Result, lost []store.Damage) {
+func (r repairing) printEnd(results []repair.Result, lost []store.Damage, links []repairedLink) {
 	on := r.a.screen
 	for _, d := range lost {
 		fmt.Fprintf(on.out, "still damaged: %s\n", visible(d.Error()))
@@ -264,7 +311,7 @@ func (r repairing) printEnd(results []repair.Result, lost []store.Damage) {
 		fmt.Fprintf(on.out, "%s would be repaired\n", count(done, "conversation"))
 	case done > 0:
 		fmt.Fprintf(on.out, "%s repaired; the files as they were are in .workspace/local/kept/repairs: cortext repair --undo restores them\n", count(done, "conversation"))
-	case failed == 0 && len(lost) == 0:
+	case failed == 0 && len(lost) == 0 && len(links) == 0:
 		fmt.Fprintln(on.out, "no damage: nothing to repair")
 	}
 	newer := slices.ContainsFunc(lost, func(d store.Damage) bool { return d.Kind == store.Newer })
@@ -275,7 +322,7 @@ func (r repairing) printEnd(results []repair.Result, lost []store.Damage) {
 	}
 }
 
-func (r repairing) printJSON(results []repair.Result, lost []store.Damage) error {
+func (r repairing) printJSON(results []repair.Result, lost []store.Damage, links []repairedLink) error {
 	list, left := []repaired{}, []foundDamage{}
 	for _, got := range results {
 		v := repaired{ID: got.ID, Path: got.Path, Files: []repairedFile{}, Kept: got.Kept}
@@ -294,7 +341,7 @@ func (r repairing) printJSON(results []repair.Result, lost []store.Damage) error
 	for _, d := range lost {
 		left = append(left, foundDamageOf(d))
 	}
-	return r.a.screen.json(map[string]any{"repairs": list, "damage": left, "dry_run": r.opts.dryRun})
+	return r.a.screen.json(map[string]any{"repairs": list, "links": links, "damage": left, "dry_run": r.opts.dryRun})
 }
 
 // An undone is an entry of undone in repair --undo --json.

@@ -92,7 +92,7 @@ func From(from, to *workspace.Workspace, e store.Entry, o Options) (*Forked, err
 	if f.Entry, f.Paused, err = to.Start(c); err != nil {
 		return nil, err
 	}
-	if err := link(from, e, f.Entry.Session.ID); err != nil {
+	if err := Link(from, e, f.Entry.Session.ID); err != nil {
 		f.Warnings = append(f.Warnings, fmt.Sprintf("the old conversation does not name the new one: %v (the next fork of it adds the link)", err))
 	}
 	return f, nil
@@ -281,29 +281,4 @@ func (k *copies) damaged(err error) error {
 	}
 	k.forked.Warnings = append(k.forked.Warnings, damage.Error()+": the new conversation lacks it")
 	return nil
-}
-
-// link names the new conversation in the old one, with all other forks of it that lack a
-// link because they were interrupted.
-func link(from *workspace.Workspace, e store.Entry, id string) error {
-	ids := []string{id}
-	all, err := from.Store.List()
-	if err != nil {
-		return err
-	}
-	for _, other := range all {
-		if l := other.Session.Links; l != nil && l.Parent == e.Session.ID {
-			ids = append(ids, other.Session.ID)
-		}
-	}
-	_, err = from.Edit(e, func(s *schema.Session) error {
-		if s.Links == nil {
-			s.Links = new(schema.Links)
-		}
-		s.Links.Related = append(s.Links.Related, ids...)
-		slices.Sort(s.Links.Related)
-		s.Links.Related = slices.Compact(s.Links.Related)
-		return nil
-	})
-	return err
 }
