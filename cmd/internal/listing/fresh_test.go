@@ -65,8 +65,8 @@ func TestHandEdits(t *testing.T) {
 
 	l = w.open()
 	p, err := l.Page(Selection{Filter: everything, Limit: 3})
-	if err != nil || p.Rows[0].Title != "first by hand" {
-		t.Errorf("the page shows %q, %v", p.Rows[0].Title, err)
+	if err != nil || p.Row(0).Title != "first by hand" {
+		t.Errorf("the page shows %q, %v", p.Row(0).Title, err)
 	}
 	if l.Row(39).Title != last.Title {
 		t.Error("one page made all files be looked at")
@@ -95,8 +95,8 @@ func TestNothingGoneIsShown(t *testing.T) {
 		t.Fatal(err)
 	}
 	p, err := l.Page(Selection{Filter: everything, Limit: 3})
-	if err != nil || len(p.Rows) != 3 || p.Total != 39 || p.Rows[1].Path == l.Row(1).Path {
-		t.Errorf("%d of %d rows, %v", len(p.Rows), p.Total, err)
+	if err != nil || p.Len() != 3 || p.Total != 39 || p.Row(1).Path == l.Row(1).Path {
+		t.Errorf("%d of %d rows, %v", p.Len(), p.Total, err)
 	}
 	r := l.Row(1)
 	if _, err := l.Read(&r); err == nil {

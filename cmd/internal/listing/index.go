@@ -21,7 +21,7 @@ import (
 // first read, so that a defect is a miss, wherever it is.
 
 const (
-	indexMagic = "cortext listing index 1"
+	indexMagic = "cortext listing index 2"
 	headBytes  = 512
 	blockBytes = 32 << 10
 	rowBytes   = 96
@@ -39,6 +39,7 @@ const (
 	idSection            // rows by the hash of their id, sorted
 	folderSection        // rows by the hash of their folders, sorted by day
 	baseSection          // rows by the hash of their folder's own name
+	jsonSection          // rows as --json prints them, separated by commas
 	sectionCount
 )
 
@@ -54,6 +55,7 @@ const (
 	agentAt  = 72
 	modelAt  = 76
 	flagsAt  = 84
+	jsonAt   = 88
 )
 
 // The flags of a row.
@@ -63,13 +65,14 @@ const (
 	isShown    // selected by the zero Filter
 	isVolatile // the look does not say all that the row depends on: read it again
 	knowsID    // the id is that of its session.json
+	hasNotes   // there is more to say than a row shows: see [Row.hasNotes]
 )
 
 // A fixed is a row without its strings.
 type fixed struct {
 	active, created                  time.Time
 	tokens, messages                 int64
-	heap, text, name                 extent
+	heap, text, name, json           extent
 	typ, status, agent, model, owner uint32 // words
 	flags                            uint32
 }
@@ -89,13 +92,14 @@ type index struct {
 	in    io.ReaderAt
 	close func() error
 
-	id    uint64 // tells indexes apart
-	n     int
-	shown int // rows with isShown
-	sums  []byte
-	data  int64 // where the sections begin
-	from  [sectionCount]int64
-	size  [sectionCount]int64
+	id       uint64 // tells indexes apart
+	n        int
+	shown    int // rows with isShown
+	archived int // rows with isArchived
+	sums     []byte
+	data     int64 // where the sections begin
+	from     [sectionCount]int64
+	size     [sectionCount]int64
 
 	whole [sectionCount]atomic.Pointer[[]byte]
 	mu    sync.Mutex
@@ -115,7 +119,7 @@ func openIndex(in io.ReaderAt, size int64, closer func() error) (*index, error) 
 	if string(h[:len(indexMagic)]) != indexMagic || u32(24) != int64(crc32.Checksum(h[28:], castagnoli)) {
 		return nil, errDamaged
 	}
-	x.id, x.n, x.shown = binary.LittleEndian.Uint64(h[40:]), int(u32(48)), int(u32(52))
+	x.id, x.n, x.shown, x.archived = binary.LittleEndian.Uint64(h[40:]), int(u32(48)), int(u32(52)), int(u32(56))
 	blocks := u32(32)
 	x.data = headBytes + 4*blocks
 	at := int64(0)
@@ -205,40 +209,101 @@ func (x *index) load(section int) ([]byte, error) {
 	if b := x.whole[section].Load(); b != nil {
 		return *b, nil
 	}
-	begin := x.from[section] / blockBytes
-	end := min((x.from[section]+x.size[section]+blockBytes-1)/blockBytes*blockBytes, x.from[sectionCount-1]+x.size[sectionCount-1])
-	b := make([]byte, max(end-begin*blockBytes, 0))
-	var failed atomic.Bool
-	const step = 32 // blocks
-	inParallel((len(b)+step*blockBytes-1)/(step*blockBytes), func(k int) {
-		part := b[k*step*blockBytes : min((k+1)*step*blockBytes, len(b))]
-		if n, _ := x.in.ReadAt(part, x.data+(begin+int64(k)*step)*blockBytes); n < len(part) {
-			failed.Store(true)
-			return
-		}
-		for i := 0; i < len(part); i += blockBytes {
-			if !x.checked(begin+int64(k*step+i/blockBytes), part[i:min(i+blockBytes, len(part))]) {
-				failed.Store(true)
-				return
-			}
-		}
-	})
-	if failed.Load() {
-		return nil, errDamaged
+	begin, end := x.blocksOf(section)
+	b := make([]byte, end-begin)
+	if err := eachPart(begin, end, func(at, end int64) bool { return x.readBlocks(b[at-begin:end-begin], at) }); err != nil {
+		return nil, err
 	}
-	b = b[x.from[section]-begin*blockBytes:][:x.size[section]]
+	b = b[x.from[section]-begin:][:x.size[section]]
 	x.whole[section].Store(&b)
 	return b, nil
 }
 
+// check reads a section and forgets it.
+func (x *index) check(section int) error {
+	if x.whole[section].Load() != nil {
+		return nil
+	}
+	buffers := sync.Pool{New: func() any { b := make([]byte, copied); return &b }}
+	begin, end := x.blocksOf(section)
+	return eachPart(begin, end, func(at, end int64) bool {
+		b := buffers.Get().(*[]byte)
+		defer buffers.Put(b)
+		return x.readBlocks((*b)[:end-at], at)
+	})
+}
+
+// blocksOf returns where the blocks begin and end that a section is in.
+func (x *index) blocksOf(section int) (begin, end int64) {
+	begin = x.from[section] / blockBytes * blockBytes
+	end = (x.from[section] + x.size[section] + blockBytes - 1) / blockBytes * blockBytes
+	last := sectionCount - 1
+	return begin, max(min(end, x.from[last]+x.size[last]), begin)
+}
+
+// copied is how many bytes of a section are read at a time.
+const copied = 16 * blockBytes
+
+// eachPart calls read in parallel for a few blocks at a time. The error is that it returned
+// false.
+func eachPart(begin, end int64, read func(at, end int64) bool) error {
+	var failed atomic.Bool
+	inParallel(int((end-begin+copied-1)/copied), func(k int) {
+		at := begin + int64(k)*copied
+		if !read(at, min(at+copied, end)) {
+			failed.Store(true)
+		}
+	})
+	if failed.Load() {
+		return errDamaged
+	}
+	return nil
+}
+
+// readBlocks reads the blocks from a place on, and reports whether they are whole.
+func (x *index) readBlocks(to []byte, at int64) bool {
+	if n, _ := x.in.ReadAt(to, x.data+at); n < len(to) {
+		return false
+	}
+	for i := 0; i < len(to); i += blockBytes {
+		if !x.checked((at+int64(i))/blockBytes, to[i:min(i+blockBytes, len(to))]) {
+			return false
+		}
+	}
+	return true
+}
+
+// copyTo writes a part of a section that was checked.
+func (x *index) copyTo(w io.Writer, section int, at, size int64) error {
+	if at < 0 || size < 0 || at+size > x.size[section] {
+		return errDamaged
+	}
+	_, err := io.Copy(w, io.NewSectionReader(x.in, x.data+x.from[section]+at, size))
+	return err
+}
+
+// rowSections are the sections that rows are made of.
+var rowSections = []int{rowSection, heapSection, textSection, wordSection}
+
 // loadAll reads the sections that rows are made of.
-func (x *index) loadAll() error {
-	for _, s := range []int{rowSection, heapSection, textSection, wordSection} {
+func (x *index) loadAll() error { return x.loadEach(rowSections...) }
+
+func (x *index) loadEach(sections ...int) error {
+	for _, s := range sections {
 		if _, err := x.load(s); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// flags returns the flags of a row.
+func (x *index) flags(i int) (uint32, error) {
+	b, err := x.bytes(rowSection, int64(i)*rowBytes+flagsAt, 4)
+	if err != nil {
+		return 0, err
+	}
+	return binary.LittleEndian.Uint32(b), nil
 }
 
 // text makes a string of bytes that nobody changes.
@@ -259,12 +324,12 @@ func decodeFixed(b []byte) (f fixed) {
 	f.created = time.Unix(u64(8), int64(u32(20))).UTC()
 	f.tokens, f.messages = u64(24), u64(32)
 	f.heap, f.text, f.name = extent{u32(40), u32(44)}, extent{u32(48), u32(52)}, extent{u32(56), u32(60)}
+	f.json = extent{u32(jsonAt), u32(jsonAt + 4)}
 	f.typ, f.status, f.agent, f.model, f.owner, f.flags = u32(typeAt), u32(statusAt), u32(agentAt), u32(modelAt), u32(80), u32(flagsAt)
 	return f
 }
 
 func (f *fixed) appendTo(b []byte) []byte {
-	begin := len(b)
 	for _, n := range []int64{f.active.Unix(), f.created.Unix()} {
 		b = binary.LittleEndian.AppendUint64(b, uint64(n))
 	}
@@ -274,10 +339,10 @@ func (f *fixed) appendTo(b []byte) []byte {
 	for _, n := range []int64{f.tokens, f.messages} {
 		b = binary.LittleEndian.AppendUint64(b, uint64(n))
 	}
-	for _, n := range []uint32{f.heap.at, f.heap.size, f.text.at, f.text.size, f.name.at, f.name.size, f.typ, f.status, f.agent, f.model, f.owner, f.flags} {
+	for _, n := range []uint32{f.heap.at, f.heap.size, f.text.at, f.text.size, f.name.at, f.name.size, f.typ, f.status, f.agent, f.model, f.owner, f.flags, f.json.at, f.json.size} {
 		b = binary.LittleEndian.AppendUint32(b, n)
 	}
-	return append(b, make([]byte, rowBytes-(len(b)-begin))...)
+	return b
 }
 
 // row reads a row.

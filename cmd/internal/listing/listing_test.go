@@ -1,6 +1,7 @@
 package listing
 
 import (
+	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -63,6 +64,7 @@ func (w *world) create(st *store.Store) {
 	s := &schema.Session{Title: w.words(), Description: w.words(), ContextSummary: w.words(), Tags: strings.Fields(w.words())[:w.r.IntN(2)]}
 	s.Status = pickOne(w, []schema.Status{schema.Active, schema.Paused, schema.Completed})
 	s.AgentConfig.Agent = pickOne(w, []string{"claude", "gemini", "opencode"})
+	s.AgentConfig.Model = pickOne(w, []string{"claude-opus-5", "gemini-3-pro"})
 	s.Archived = w.r.IntN(8) == 0
 	c, err := st.Create(pickOne(w, []string{"plan", "debug", "feature"}), s.Title, s, []byte("# notes\n"))
 	if err != nil {
@@ -261,6 +263,35 @@ func (w *world) compare(what string, got, want []Row) {
 	}
 }
 
+// rowsOf returns the rows of a page, and checks that they are the same as JSON.
+func (w *world) rowsOf(p *Page) (rows []Row) {
+	w.t.Helper()
+	var written bytes.Buffer
+	if err := p.WriteJSON(&written); err != nil {
+		w.t.Fatal(err)
+	}
+	all, err := p.Rows()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	want := "["
+	for r := range all {
+		if len(rows) > 0 {
+			want += ","
+		}
+		listed := r.Listed()
+		want += string(listed.Append(nil))
+		if p.HasNotes(len(rows)) != r.hasNotes() {
+			w.t.Errorf("HasNotes is wrong about %+v", r)
+		}
+		rows = append(rows, r)
+	}
+	if want += "]\n"; written.String() != want {
+		w.t.Errorf("as JSON the page is\n%s\nwant\n%s", &written, want)
+	}
+	return rows
+}
+
 // everything selects all conversations.
 var everything = Filter{All: true, Archived: true}
 
@@ -279,7 +310,7 @@ func (w *world) check(what string) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	w.compare(what, p.Rows, want)
+	w.compare(what, w.rowsOf(p), want)
 }
 
 // checkAtOnce compares everything that a listing says with one without an index.
@@ -315,11 +346,11 @@ func (w *world) checkAtOnce(what string) {
 		if err != nil {
 			w.t.Fatal(err)
 		}
-		total, hidden, shown := naive(want, s)
-		if p.Total != total || p.Hidden != hidden {
-			w.t.Fatalf("%s: %+v: %d of %d, want %d of %d", what, s, p.Hidden, p.Total, hidden, total)
+		total, hidden, archived, shown := naive(want, s)
+		if p.Total != total || p.Hidden != hidden || p.Archived != archived {
+			w.t.Fatalf("%s: %+v: %d, %d hidden, %d archived, want %d, %d, %d", what, s, p.Total, p.Hidden, p.Archived, total, hidden, archived)
 		}
-		w.compare(fmt.Sprintf("%s: %+v", what, s), p.Rows, shown)
+		w.compare(fmt.Sprintf("%s: %+v", what, s), w.rowsOf(p), shown)
 	}
 }
 
@@ -357,12 +388,13 @@ func (w *world) selections() []Selection {
 	return []Selection{
 		{Limit: 5}, {Limit: 3, Offset: 4}, {Limit: 20, Filter: everything}, {Filter: f}, {Filter: Filter{Agents: []string{"gemini"}}, Limit: 4, Reverse: true},
 		{Filter: Filter{Statuses: []string{"completed"}}}, {Order: ByTitle, Limit: 10}, {Order: ByMessages, Filter: everything}, {Order: ByCreated, Reverse: true},
-		{Filter: Filter{Tags: []string{"login", "api"}}}, {Offset: 1000}, {Limit: 7, Offset: 1000},
+		{Filter: Filter{Tags: []string{"login", "api"}}}, {Offset: 1000}, {Limit: 7, Offset: 1000}, {Filter: Filter{Archived: true}},
+		{Filter: Filter{Words: []string{"login", "2026"}}}, {Filter: Filter{Words: []string{"日本"}, All: true}, Limit: 2}, {Filter: Filter{Models: []string{"OPUS"}}},
 	}
 }
 
 // naive does what Page does.
-func naive(rows []Row, s Selection) (total, hidden int, shown []Row) {
+func naive(rows []Row, s Selection) (total, hidden, archived int, shown []Row) {
 	all := s.Filter
 	all.All, all.Archived = true, true
 	for i := range rows {
@@ -370,6 +402,9 @@ func naive(rows []Row, s Selection) (total, hidden int, shown []Row) {
 			shown = append(shown, rows[i])
 		} else if all.Selects(&rows[i]) {
 			hidden++
+			if rows[i].Archived && !s.Filter.Archived {
+				archived++
+			}
 		}
 	}
 	total = len(shown)
@@ -391,7 +426,7 @@ func naive(rows []Row, s Selection) (total, hidden int, shown []Row) {
 	if s.Limit > 0 {
 		shown = shown[:min(s.Limit, len(shown))]
 	}
-	return total, hidden, shown
+	return total, hidden, archived, shown
 }
 
 // settle waits until file times tell further changes apart.

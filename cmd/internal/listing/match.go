@@ -25,9 +25,12 @@ func (l *Listing) Match(query string, f Filter) (at []int, tier find.Tier) {
 	return at, tier
 }
 
+// few is the number of rows up to which they are read one by one, not a section of the index
+// as a whole.
+const few = 64
+
 // ready makes sure that rows can be read.
 func (v *view) ready(at []int) error {
-	const few = 64
 	if len(at) > few {
 		return v.base.loadAll()
 	}

@@ -25,22 +25,21 @@ type slot struct {
 
 // A builder makes the bytes of an index.
 type builder struct {
-	section [sectionCount][]byte
-	words   map[string]uint32
-	list    []string
-	ids     []slot
-	folders []slot
-	bases   []slot
-	shown   uint32
+	section         [sectionCount][]byte
+	words           map[string]uint32
+	list            []string
+	ids             []slot
+	folders         []slot
+	bases           []slot
+	shown, archived uint32
 }
 
 // encode makes an index of records, which are sorted as a list is.
-func encode(records []record) ([]byte, error) {
+func encode(records []*record) ([]byte, error) {
 	b := builder{words: map[string]uint32{}}
-	b.section[rowSection] = make([]byte, 0, len(records)*rowBytes)
-	b.section[lookSection] = make([]byte, 0, len(records)*store.LookBytes)
-	for i := range records {
-		b.add(&records[i], uint32(i))
+	b.reserve(records)
+	for i, r := range records {
+		b.add(r, uint32(i))
 	}
 	b.section[wordSection] = appendList(nil, b.list)
 	b.section[idSection], b.section[folderSection], b.section[baseSection] = sorted(b.ids), sorted(b.folders), sorted(b.bases)
@@ -51,6 +50,31 @@ func encode(records []record) ([]byte, error) {
 		}
 	}
 	return b.file(len(records), size), nil
+}
+
+// reserve makes room for about as many bytes as records need.
+func (b *builder) reserve(records []*record) {
+	const (
+		lengths = 8   // bytes for the lengths of strings in a row
+		names   = 290 // bytes for names, numbers and punctuation in a row's JSON
+	)
+	var heap, text, name, json int
+	for _, r := range records {
+		short, long := len(r.Path)+len(r.Title)+len(r.ID), len(r.Description)+len(r.Summary)
+		for _, s := range r.Tags {
+			short += len(s) + 3
+		}
+		heap += short + lengths
+		text += long + lengths
+		name += short + lengths
+		json += short + long + len(r.ConversationID) + names
+	}
+	for section, size := range map[int]int{rowSection: len(records) * rowBytes, lookSection: len(records) * store.LookBytes, heapSection: heap, textSection: text, nameSection: name, jsonSection: json} {
+		b.section[section] = make([]byte, 0, size)
+	}
+	for _, slots := range []*[]slot{&b.ids, &b.folders, &b.bases} {
+		*slots = make([]slot, 0, len(records))
+	}
 }
 
 func (b *builder) word(s string) uint32 {
@@ -67,15 +91,12 @@ func (b *builder) add(r *record, row uint32) {
 	f := fixed{
 		active: r.LastActive, created: r.Created, tokens: r.Tokens, messages: int64(r.Messages),
 		typ: b.word(r.Type), status: b.word(r.Status), agent: b.word(r.Agent), model: b.word(r.Model), owner: b.word(r.Provider),
-		flags: r.flags,
 	}
-	for flag, set := range map[uint32]bool{isArchived: r.Archived, isDamaged: r.Damaged, isShown: new(Filter).Selects(&r.Row)} {
-		if set {
-			f.flags |= flag
-		}
-	}
-	if f.flags&isShown != 0 {
+	if f.flags = r.allFlags(); f.flags&isShown != 0 {
 		b.shown++
+	}
+	if f.flags&isArchived != 0 {
+		b.archived++
 	}
 	f.heap = b.append(heapSection, func(h []byte) []byte {
 		id := r.ConversationID
@@ -89,6 +110,10 @@ func (b *builder) add(r *record, row uint32) {
 	})
 	f.text = b.append(textSection, func(t []byte) []byte { return appendString(appendString(t, r.Description), r.Summary) })
 	f.name = b.append(nameSection, func(n []byte) []byte { return find.AppendName(n, r.Title, r.Folder(), r.ID) })
+	if row > 0 {
+		b.section[jsonSection] = append(b.section[jsonSection], ',')
+	}
+	f.json = b.append(jsonSection, func(j []byte) []byte { l := r.Listed(); return l.Append(j) })
 	b.section[rowSection] = f.appendTo(b.section[rowSection])
 	b.section[lookSection] = r.look.AppendTo(b.section[lookSection])
 	b.ids = append(b.ids, slot{idHash(r.ID), row})
@@ -97,6 +122,21 @@ func (b *builder) add(r *record, row uint32) {
 	for _, twin := range r.Twins {
 		b.folders = append(b.folders, slot{folderHash(twin), row})
 	}
+}
+
+// allFlags returns the flags that a row of an index has.
+func (r *record) allFlags() uint32 {
+	flags := r.flags
+	set := func(flag uint32, is bool) {
+		if is {
+			flags |= flag
+		}
+	}
+	set(isArchived, r.Archived)
+	set(isDamaged, r.Damaged)
+	set(isShown, new(Filter).Selects(&r.Row))
+	set(hasNotes, r.hasNotes())
+	return flags
 }
 
 // append appends to a section and returns where.
@@ -144,6 +184,7 @@ func (b *builder) file(n, size int) []byte {
 	binary.LittleEndian.PutUint64(h[40:], id.Sum64())
 	binary.LittleEndian.PutUint32(h[48:], uint32(n))
 	binary.LittleEndian.PutUint32(h[52:], b.shown)
+	binary.LittleEndian.PutUint32(h[56:], b.archived)
 	for s := range b.section {
 		binary.LittleEndian.PutUint64(h[64+8*s:], uint64(len(b.section[s])))
 	}
@@ -152,7 +193,7 @@ func (b *builder) file(n, size int) []byte {
 }
 
 // inMemory makes an index that no file holds.
-func inMemory(records []record) (*index, []byte, error) {
+func inMemory(records []*record) (*index, []byte, error) {
 	b, err := encode(records)
 	if err != nil {
 		return nil, nil, err
