@@ -122,12 +122,12 @@ func runList(a *app, cmd *cobra.Command, o *listOptions) error {
 	defer sel.close(cmd.Context(), a)
 	if o.refresh {
 		for _, w := range sel.workspaces {
-			if err := w.RefreshListing(); err != nil {
+			if err := w.RefreshListing(a.screen.examined); err != nil {
 				return err
 			}
 		}
 	}
-	if err := sel.choose(f, o); err != nil {
+	if err := sel.choose(f, o, a.screen.examined); err != nil {
 		return err
 	}
 	err = a.printList(&sel, o)

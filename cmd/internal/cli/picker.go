@@ -65,6 +65,9 @@ func (a *app) choose(ctx context.Context, w *opened, query string, filter listin
 		}
 	}
 	chosen, err := picker.Run(ctx, o)
+	if r.removed {
+		err = errors.Join(err, w.ForgetRemoved(nil))
+	}
 	if n := len(unread); n > 0 {
 		a.screen.warn(strings.Join(messages(unread[:min(n, 3)]), "; "))
 	}
@@ -87,8 +90,9 @@ func (a *app) choose(ctx context.Context, w *opened, query string, filter listin
 // A reading reads conversations for the picker, in a workspace of its own: one workspace
 // belongs to one goroutine, and conversations are captured meanwhile.
 type reading struct {
-	mu sync.Mutex // held while w reads a conversation
-	w  *workspace.Workspace
+	mu      sync.Mutex // held while w reads a conversation
+	w       *workspace.Workspace
+	removed bool // a conversation was removed
 
 	listing sync.Mutex // held while rows are replaced
 	rows    *listing.Listing

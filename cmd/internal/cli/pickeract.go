@@ -45,6 +45,7 @@ func (r *reading) act(ctx context.Context, a picker.Action, row listing.Row) (sa
 		_, err = r.w.SetTitle(e, a.Text)
 		return "renamed to " + oneLine(a.Text), err
 	case removeKey:
+		r.removed = true
 		return "removed " + title, stop.Remove(ctx, r.w, capture.New(r.w), e)
 	case archiveKey:
 		change, said = organise.Archive(!e.Session.Archived), "archived "+title+": h shows what is hidden, and x there undoes it"

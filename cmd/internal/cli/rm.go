@@ -75,7 +75,8 @@ func (a *app) remove(ctx context.Context, w *opened, entries []store.Entry) erro
 	var inGit []string
 	for i, e := range entries {
 		if err := ctx.Err(); err != nil {
-			return errors.Join(append(errs, err)...)
+			errs = append(errs, err)
+			break
 		}
 		if len(entries) > progressFrom {
 			a.screen.progress("%d of %d conversations", i, len(entries))
@@ -92,6 +93,7 @@ func (a *app) remove(ctx context.Context, w *opened, entries []store.Entry) erro
 		fmt.Fprintf(a.screen.out, "removed %s (%s)\n", oneLine(e.Session.DisplayTitle()), visible(e.Path))
 	}
 	a.screen.clearLine()
+	errs = append(errs, w.ForgetRemoved(a.screen.examined))
 	switch len(inGit) {
 	case 0:
 	case 1:

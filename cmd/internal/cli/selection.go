@@ -42,7 +42,7 @@ func (s *selection) close(ctx context.Context, a *app) {
 
 // choose lists the workspaces and selects a page of their conversations. For one workspace
 // that costs as much as the page has rows.
-func (s *selection) choose(f listing.Filter, o *listOptions) error {
+func (s *selection) choose(f listing.Filter, o *listOptions, progress func(done, of int)) error {
 	s.named = o.all
 	f.Words = strings.Fields(o.search)
 	sel := listing.Selection{Filter: f, Order: listing.Order(o.sort), Reverse: o.reverse, Offset: o.offset, Limit: o.limit}
@@ -52,7 +52,7 @@ func (s *selection) choose(f listing.Filter, o *listOptions) error {
 		}
 	}
 	for _, w := range s.workspaces {
-		l, err := w.Listing(nil)
+		l, err := w.Listing(progress)
 		if err != nil {
 			return err
 		}

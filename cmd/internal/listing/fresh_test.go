@@ -1,6 +1,8 @@
 package listing
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -176,6 +178,55 @@ func TestSmall(t *testing.T) {
 	w.checkAtOnce("three")
 	if _, err := os.Stat(filepath.Join(w.dir, ".workspace/local/cache", store.ListedCache)); err == nil {
 		t.Error("three conversations have an index")
+	}
+}
+
+// TestForget: after Forget the index holds nothing of a conversation that was removed. It
+// is made again, not dropped; if it cannot be made, it goes.
+func TestForget(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		n     int
+		spoil func(w *world)
+		kept  bool
+	}{
+		{"written", 60, func(*world) {}, true},
+		{"too few are left", small, func(*world) {}, false},
+		{"locked", 60, func(w *world) {
+			unlock, err := w.store().LockCache("listing", 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(unlock)
+		}, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			w := filled(t, c.n)
+			r := w.open().Row(3)
+			st := w.store()
+			defer st.Close()
+			removed, err := st.Conversation(r.Path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := errors.Join(removed.Delete(), removed.Close()); err != nil {
+				t.Fatal(err)
+			}
+			index := filepath.Join(w.dir, ".workspace/local/cache", store.ListedCache)
+			if b, err := os.ReadFile(index); err != nil || !bytes.Contains(b, []byte(r.Path)) {
+				t.Fatalf("the index was dropped or lacks the conversation before: %v", err)
+			}
+			c.spoil(w)
+			if err := Forget(st, w.options()); err != nil {
+				t.Fatal(err)
+			}
+			b, err := os.ReadFile(index)
+			if kept := err == nil; kept != c.kept || bytes.Contains(b, []byte(r.Path)) {
+				t.Errorf("the index is kept: %v, want %v; it has the conversation: %v", kept, c.kept, bytes.Contains(b, []byte(r.Path)))
+			}
+			w.checkAtOnce("afterwards")
+		})
 	}
 }
 

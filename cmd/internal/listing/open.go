@@ -38,6 +38,8 @@ type Listing struct {
 	view  atomic.Pointer[view]
 	state state // zero: everything has just been read, and nothing is known of the index
 	stale bool
+	saved bool          // the index and its state are those of the last look at all files
+	wait  time.Duration // for another process that is writing them
 }
 
 const (
@@ -53,6 +55,9 @@ const (
 
 	// sweepEvery is how long an edit by hand may go unnoticed while lists are made.
 	sweepEvery = time.Minute
+
+	// lockWait is how long a new index that has to be written waits for another process.
+	lockWait = 5 * time.Second
 
 	// longChanges is the length in bytes from which a new list of changes is started.
 	longChanges = 1 << 20
@@ -84,6 +89,19 @@ func Refresh(st *store.Store, opts Options) error {
 	l := newListing(st, opts)
 	base, _ := openLast(st)
 	err := l.sweep(base)
+	return cmp.Or(err, l.Close())
+}
+
+// Forget makes a new index, so that it holds nothing of conversations that were removed. If
+// it cannot be written, the old one is removed.
+func Forget(st *store.Store, opts Options) error {
+	l := newListing(st, opts)
+	l.wait = lockWait
+	base, _ := openLast(st)
+	err := l.sweep(base)
+	if err != nil || !l.saved {
+		st.ForgetListed()
+	}
 	return cmp.Or(err, l.Close())
 }
 
@@ -261,7 +279,7 @@ func (l *Listing) sweepFrom(base *index) error {
 	}
 	keep := false
 	if sw.found >= small {
-		if unlock, err := l.store.LockCache("listing", 0); err == nil {
+		if unlock, err := l.store.LockCache("listing", l.wait); err == nil {
 			defer unlock()
 			keep = true
 		}
@@ -296,14 +314,12 @@ func (l *Listing) sweepFrom(base *index) error {
 		}
 	}
 	next.index = base.id
-	if keep {
-		err = nil
-		if file != nil {
-			err = l.store.WriteCache(store.ListedCache, file)
-		}
-		if err == nil {
-			_ = next.write(l.store) // without it the next list looks at all files
-		}
+	saved := keep
+	if keep && file != nil {
+		saved = l.store.WriteCache(store.ListedCache, file) == nil
+	}
+	if saved {
+		_ = next.write(l.store) // without it the next list looks at all files
 	}
 	v, err := l.viewOf(base, nil)
 	if err != nil {
@@ -312,7 +328,7 @@ func (l *Listing) sweepFrom(base *index) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.view.Store(v)
-	l.state, l.stale = next, false
+	l.state, l.stale, l.saved = next, false, saved
 	return nil
 }
 
