@@ -18,7 +18,8 @@ import (
 // A picked is what the user chose to resume.
 type picked struct {
 	store.Entry
-	agent string // to resume in, if the user chose one
+	agent string   // to resume in, if the user chose one
+	fresh *newChat // to start instead of resuming one
 }
 
 // pick returns the conversation that query matches. If several match and the user is at a

@@ -77,12 +77,10 @@ func (a *app) choose(ctx context.Context, w *opened, query string, filter listin
 	case chosen.Kind == picker.Interrupted:
 		return picked{}, errInterrupted
 	case chosen.Kind == picker.New:
-		e, paused, err := w.caller().New(chosen.Type, chosen.Topic)
-		a.screen.paused(paused)
-		return picked{Entry: e}, err
+		return picked{fresh: &newChat{chosen.Type, chosen.Topic}}, nil
 	case chosen.Kind == picker.Resume:
 		e, err := w.Entry(chosen.Row.Path)
-		return picked{e, chosen.Agent}, err
+		return picked{Entry: e, agent: chosen.Agent}, err
 	}
 	return picked{}, errSilent
 }

@@ -142,6 +142,13 @@ func runResume(a *app, cmd *cobra.Command, query string, o resumeOptions) error 
 			return err
 		}
 	}
+	switch {
+	case chosen.fresh == nil:
+	case !starts || cmd.Flags().Changed("into"):
+		return &usageError{"a new conversation cannot be started with --print, --dry-run or --into", ""}
+	default:
+		return a.startNew(ctx, w, *chosen.fresh, o)
+	}
 	if err := a.fetched(ctx, w, e); err != nil {
 		return err
 	}
