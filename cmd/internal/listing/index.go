@@ -50,6 +50,7 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // Where a filter looks in a row.
 const (
+	nameAt   = 56
 	typeAt   = 64
 	statusAt = 68
 	agentAt  = 72
@@ -323,7 +324,7 @@ func decodeFixed(b []byte) (f fixed) {
 	f.active = time.Unix(u64(0), int64(u32(16))).UTC()
 	f.created = time.Unix(u64(8), int64(u32(20))).UTC()
 	f.tokens, f.messages = u64(24), u64(32)
-	f.heap, f.text, f.name = extent{u32(40), u32(44)}, extent{u32(48), u32(52)}, extent{u32(56), u32(60)}
+	f.heap, f.text, f.name = extent{u32(40), u32(44)}, extent{u32(48), u32(52)}, extent{u32(nameAt), u32(nameAt + 4)}
 	f.json = extent{u32(jsonAt), u32(jsonAt + 4)}
 	f.typ, f.status, f.agent, f.model, f.owner, f.flags = u32(typeAt), u32(statusAt), u32(agentAt), u32(modelAt), u32(80), u32(flagsAt)
 	return f

@@ -2,6 +2,7 @@ package listing
 
 import (
 	"bytes"
+	"encoding/binary"
 	"slices"
 	"sort"
 	"sync"
@@ -144,8 +145,10 @@ func (m *matcher) byName() error {
 	if err != nil {
 		return err
 	}
+	sample := names[:min(len(names), sampled)]
 	var rows []int
-	for _, needle := range m.query.Needles() {
+	for _, needle := range m.query.Needles(func(word []byte) int { return bytes.Count(sample, word) }) {
+		row, end := 0, 0
 		for from := 0; ; {
 			i := bytes.Index(names[from:], needle)
 			if i < 0 {
@@ -156,8 +159,7 @@ func (m *matcher) byName() error {
 					return err
 				}
 			}
-			row, end, err := m.base.named(from + i)
-			if err != nil {
+			if row, end, err = m.base.named(from+i, row); err != nil {
 				return err
 			}
 			rows = append(rows, row)
@@ -167,6 +169,9 @@ func (m *matcher) byName() error {
 	slices.Sort(rows)
 	return m.tryRows(slices.Compact(rows), find.InName)
 }
+
+// sampled is how many bytes of names decide which word is rare.
+const sampled = 64 << 10
 
 // manyRows is the number of rows from which reading all is faster than one by one.
 const manyRows = 32
@@ -209,15 +214,23 @@ func (e extent) in(section []byte) ([]byte, bool) {
 	return section[e.at:end:end], true
 }
 
-// named returns the row whose name is at a place of the section of names, and its end.
-func (x *index) named(place int) (row, end int, err error) {
-	row = sort.Search(x.n, func(i int) bool {
-		f, e := x.fixed(i)
+// named returns the row whose name is at a place of the section of names, and its end. It
+// looks from a row on, near that one first.
+func (x *index) named(place, from int) (row, end int, err error) {
+	begin := func(i int) int {
+		b, e := x.bytes(rowSection, int64(i)*rowBytes+nameAt, 4)
 		if e != nil {
 			err = e
+			return 0
 		}
-		return int(f.name.at) > place
-	}) - 1
+		return int(binary.LittleEndian.Uint32(b))
+	}
+	step := 1
+	for from+step < x.n && begin(from+step) <= place {
+		from += step
+		step *= 2
+	}
+	row = from + sort.Search(min(step, x.n-from), func(i int) bool { return begin(from+i) > place }) - 1
 	if err != nil || row < 0 {
 		return 0, 0, errDamaged
 	}
