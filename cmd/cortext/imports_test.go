@@ -92,8 +92,8 @@ var rules = map[string]rule{
 		why:  "what the user does not want saved: no transcript, no settings",
 	},
 	"cortext/cmd/internal/listing": {
-		ours: []string{"cortext/cmd/internal/find", "cortext/schema", "cortext/store"},
-		why:  "what a list shows, filters, sorts and ranks: no settings, no printing",
+		ours: []string{"cortext/cmd/internal/find", "cortext/schema", "cortext/schema/rawjson", "cortext/store"},
+		why:  "what a list shows, filters, sorts and ranks: no settings, and it prints only JSON that it keeps",
 	},
 	"cortext/cmd/internal/search/needle": {modules: []string{"golang.org/x/sys/cpu"}, why: "bytes and letters; knows no record"},
 	"cortext/cmd/internal/search/grams":  {why: "an index of bytes: knows no record"},

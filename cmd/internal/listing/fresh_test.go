@@ -17,12 +17,9 @@ import (
 
 // filled returns a world with conversations and an index.
 func filled(t *testing.T, n int) *world {
-	w := newWorld(t, 99)
+	w := populated(t, 99, n)
 	st := w.store()
 	defer st.Close()
-	for range n {
-		w.create(st)
-	}
 	settle()
 	if err := Refresh(st, w.options()); err != nil {
 		t.Fatal(err)

@@ -141,33 +141,32 @@ func (m *matcher) byName() error {
 		texts := item.Fold()
 		m.try(at, &texts, find.Beginning, find.InName)
 	})
-	names, err := m.base.load(nameSection)
+	sample, err := m.base.bytes(nameSection, 0, min(m.base.size[nameSection], sampled))
 	if err != nil {
 		return err
 	}
-	sample := names[:min(len(names), sampled)]
-	var rows []int
-	for _, needle := range m.query.Needles(func(word []byte) int { return bytes.Count(sample, word) }) {
-		row, end := 0, 0
-		for from := 0; ; {
-			i := bytes.Index(names[from:], needle)
-			if i < 0 {
-				break
-			}
-			if len(rows) == manyRows {
-				if _, err := m.base.load(rowSection); err != nil {
-					return err
-				}
-			}
-			if row, end, err = m.base.named(from+i, row); err != nil {
-				return err
-			}
-			rows = append(rows, row)
-			from = max(end, from+i+1)
+	needles := m.query.Needles(func(word []byte) int { return bytes.Count(sample, word) })
+	places, err := m.base.places(nameSection, needles)
+	if err != nil {
+		return err
+	}
+	if len(places) > manyRows {
+		if _, err := m.base.load(rowSection); err != nil {
+			return err
 		}
 	}
-	slices.Sort(rows)
-	return m.tryRows(slices.Compact(rows), find.InName)
+	var rows []int
+	row, end := 0, 0
+	for _, place := range places {
+		if place < end { // of the last row
+			continue
+		}
+		if row, end, err = m.base.named(place, row); err != nil {
+			return err
+		}
+		rows = append(rows, row)
+	}
+	return m.tryRows(rows, find.InName)
 }
 
 // sampled is how many bytes of names decide which word is rare.
