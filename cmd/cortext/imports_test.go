@@ -93,7 +93,7 @@ var rules = map[string]rule{
 	},
 	"cortext/cmd/internal/listing": {
 		ours: []string{"cortext/cmd/internal/find", "cortext/schema", "cortext/schema/rawjson", "cortext/store"},
-		why:  "what a list shows, filters, sorts and ranks: no settings, and it prints only JSON that it keeps",
+		why:  "what a list shows, filters, sorts and ranks: no settings, no printing",
 	},
 	"cortext/cmd/internal/search/needle": {modules: []string{"golang.org/x/sys/cpu"}, why: "bytes and letters; knows no record"},
 	"cortext/cmd/internal/search/grams":  {why: "an index of bytes: knows no record"},
@@ -226,7 +226,7 @@ var rules = map[string]rule{
 			"cortext/cmd/internal/listing", "cortext/cmd/internal/openai", "cortext/cmd/internal/payload", "cortext/cmd/internal/picker",
 			"cortext/cmd/internal/redact", "cortext/cmd/internal/registry", "cortext/cmd/internal/search", "cortext/cmd/internal/shell",
 			"cortext/cmd/internal/shown", "cortext/cmd/internal/slash", "cortext/cmd/internal/stop", "cortext/cmd/internal/watch",
-			"cortext/cmd/internal/workspace", "cortext/inject", "cortext/resume", "cortext/resume/notes", "cortext/schema", "cortext/schema/rawjson",
+			"cortext/cmd/internal/workspace", "cortext/inject", "cortext/resume", "cortext/resume/notes", "cortext/schema",
 			"cortext/store"},
 		modules: []string{"github.com/charmbracelet/x/ansi", "github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term"},
 		why:     "arguments and printing; which agents there are, main says",
