@@ -16,7 +16,11 @@ func (x *index) checked(block int64, b []byte) bool {
 	return crc32.Checksum(b, castagnoli) == binary.LittleEndian.Uint32(x.sums[4*block:])
 }
 
-// bytes returns a part of a section. It reads the blocks that the part is in.
+// manyBlocks is how many blocks of a section are read one by one before all are.
+const manyBlocks = 48
+
+// bytes returns a part of a section. It reads the blocks that the part is in, or the whole
+// section if many of them have been read.
 func (x *index) bytes(section int, at, size int64) ([]byte, error) {
 	if at < 0 || size < 0 || at+size > x.size[section] {
 		return nil, errDamaged
@@ -24,15 +28,20 @@ func (x *index) bytes(section int, at, size int64) ([]byte, error) {
 	if b := x.whole[section].Load(); b != nil {
 		return (*b)[at : at+size : at+size], nil
 	}
-	at += x.from[section]
-	first, last := at/blockBytes, (at+max(size, 1)-1)/blockBytes
 	if size == 0 {
 		return nil, nil
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	if x.reads[section] > manyBlocks {
+		if b, err := x.load(section); err == nil { // otherwise the damage may be elsewhere
+			return b[at : at+size : at+size], nil
+		}
+	}
+	at += x.from[section]
+	first, last := at/blockBytes, (at+size-1)/blockBytes
 	if first == last {
-		b, err := x.readBlock(first)
+		b, err := x.readBlock(section, first)
 		if err != nil {
 			return nil, err
 		}
@@ -41,7 +50,7 @@ func (x *index) bytes(section int, at, size int64) ([]byte, error) {
 	}
 	joined := make([]byte, 0, (last-first+1)*blockBytes)
 	for i := first; i <= last; i++ {
-		b, err := x.readBlock(i)
+		b, err := x.readBlock(section, i)
 		if err != nil {
 			return nil, err
 		}
@@ -51,7 +60,7 @@ func (x *index) bytes(section int, at, size int64) ([]byte, error) {
 	return joined[at : at+size : at+size], nil
 }
 
-func (x *index) readBlock(i int64) ([]byte, error) {
+func (x *index) readBlock(section int, i int64) ([]byte, error) {
 	if b, ok := x.block[i]; ok {
 		return b, nil
 	}
@@ -64,6 +73,7 @@ func (x *index) readBlock(i int64) ([]byte, error) {
 		return nil, errDamaged
 	}
 	x.block[i] = b
+	x.reads[section]++
 	return b, nil
 }
 

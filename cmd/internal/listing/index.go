@@ -105,6 +105,7 @@ type index struct {
 	whole [sectionCount]atomic.Pointer[[]byte]
 	mu    sync.Mutex
 	block map[int64][]byte
+	reads [sectionCount]int // blocks of each section that were read one by one
 	words atomic.Pointer[[]string]
 }
 
@@ -153,11 +154,19 @@ func openIndex(in io.ReaderAt, size int64, closer func() error) (*index, error) 
 var rowSections = []int{rowSection, heapSection, textSection, wordSection}
 
 // loadAll reads the sections that rows are made of.
-func (x *index) loadAll() error { return x.loadEach(rowSections...) }
-
-func (x *index) loadEach(sections ...int) error {
-	for _, s := range sections {
+func (x *index) loadAll() error {
+	for _, s := range rowSections {
 		if _, err := x.load(s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkRows makes sure that all rows can be read, without keeping them.
+func (x *index) checkRows() error {
+	for _, s := range rowSections {
+		if err := x.check(s); err != nil {
 			return err
 		}
 	}

@@ -103,11 +103,8 @@ func (l *Listing) ByFolder(path string) (at int, ok bool) {
 // Select returns the positions of the conversations that a filter selects, most recently
 // active first.
 func (l *Listing) Select(f Filter) (at []int) {
-	l.try(func(v *view) error {
-		err := v.base.loadAll()
-		if err == nil {
-			at, err = v.selectAll(&f)
-		}
+	l.try(func(v *view) (err error) {
+		at, err = v.selectAll(&f)
 		return err
 	})
 	return at
@@ -282,7 +279,7 @@ func (p *Page) HasNotes(k int) bool {
 // to be damaged.
 func (p *Page) Rows() (iter.Seq[Row], error) {
 	if len(p.at) > Looked { // those of a shorter page were read to look at their files
-		if err := p.again(p.view.base.loadAll()); err != nil {
+		if err := p.again(p.view.base.checkRows()); err != nil {
 			return nil, err
 		}
 	}
