@@ -126,7 +126,11 @@ func (r *reading) reload(context.Context) (picker.Rows, error) {
 	if err != nil {
 		return nil, err
 	}
-	if picker.Same(r.rows, now) {
+	same, ok := now.SameIndex(r.rows)
+	if !ok {
+		same = picker.Same(r.rows, now)
+	}
+	if same {
 		return nil, now.Close()
 	}
 	r.rows, r.all = now, append(r.all, now)

@@ -3,6 +3,8 @@ package listing
 import (
 	"cmp"
 	"errors"
+	"maps"
+	"reflect"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -109,6 +111,16 @@ func Forget(st *store.Store, opts Options) error {
 func (l *Listing) Refresh() error {
 	base, _ := openLast(l.store)
 	return l.sweep(base)
+}
+
+// SameIndex compares two listings of the same index: same reports whether they list the same,
+// and ok whether they have the same index.
+func (l *Listing) SameIndex(other *Listing) (same, ok bool) {
+	v, w := l.view.Load(), other.view.Load()
+	if v.base.id != w.base.id {
+		return false, false
+	}
+	return maps.Equal(v.gone, w.gone) && slices.EqualFunc(v.added, w.added, func(a, b *record) bool { return reflect.DeepEqual(a.Row, b.Row) }), true
 }
 
 // Close releases the listing. The strings of its rows stay valid.
