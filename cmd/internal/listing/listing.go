@@ -32,6 +32,7 @@ type Row struct {
 	Damaged        bool
 	Waiting        bool     // its folder is not in the work tree: its records wait
 	Twins          []string // other folders of the same conversation
+	Workspace      string   // the absolute path of its folder, in a list of several; otherwise empty
 }
 
 // Folder returns the date and the name of the conversation's folder:
