@@ -14,9 +14,7 @@ import (
 	"cortext/cmd/internal/picker"
 	"cortext/cmd/internal/search"
 	"cortext/cmd/internal/stop"
-	"cortext/cmd/internal/workspace"
 	"cortext/schema"
-	"cortext/store"
 )
 
 // The keys of the actions that the picker offers.
@@ -29,28 +27,28 @@ const (
 
 // pickerActions are the actions that the picker offers.
 var pickerActions = []picker.Action{
-	{Key: titleKey, Name: "title", Input: "The new title:"},
+	{Key: titleKey, Name: "title", Input: "The new title:", Begin: func(row listing.Row) string { return row.Title }},
 	{Key: tagKey, Name: "tag", Input: "Tags to add, or -TAG to remove one:"},
 	{Key: archiveKey, Name: "archive"},
-	{Key: removeKey, Name: "remove", Ask: "Remove this conversation with its folder? That cannot be undone here; commits keep what they have."},
+	{Key: removeKey, Name: "remove", Ask: "Remove it and its folder? No undo; git keeps commits."},
 }
 
 // act carries out an action on a conversation, and says what it did.
 func (r *reading) act(ctx context.Context, a picker.Action, row listing.Row) (said string, err error) {
 	of := r.of(&row)
 	of.mu.Lock()
-	said, back, err := of.change(ctx, a, row)
+	back, err := of.change(ctx, a, row)
 	of.mu.Unlock()
 	if err != nil {
 		return "", err
 	}
-	if back.run != nil {
-		said += "; u undoes it"
-	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.done = append(r.done, back)
-	return said, nil
+	if back.run == nil {
+		return back.did + ": " + back.to, nil
+	}
+	return back.did + " (u undoes it): " + back.to, nil
 }
 
 // undoLast undoes the last action that was not undone yet, and says so.
@@ -65,55 +63,55 @@ func (r *reading) undoLast(context.Context) (said string, err error) {
 	r.done = r.done[:n-1]
 	r.mu.Unlock()
 	if last.run == nil {
-		return "", fmt.Errorf("%s: this cannot be undone here", last.what)
+		return "", fmt.Errorf("this cannot be undone: %s: %s", last.did, last.to)
 	}
 	if err := last.run(); err != nil {
 		return "", err
 	}
-	return "undone: " + last.what, nil
+	return "undone: " + last.did + ": " + last.to, nil
 }
 
-// change carries out an action on a conversation of this workspace.
-func (r *reading) change(ctx context.Context, a picker.Action, row listing.Row) (said string, back undo, err error) {
+// change carries out an action on a conversation of this workspace, and says how to undo it.
+func (r *reading) change(ctx context.Context, a picker.Action, row listing.Row) (back undo, err error) {
 	e, err := r.w.Entry(row.Path)
 	if err != nil {
-		return "", back, err
+		return back, err
 	}
-	title := oneLine(e.Session.DisplayTitle())
+	was := e.Session.Clone()
+	back = undo{to: oneLine(e.Session.DisplayTitle()), run: func() error { return r.restore(was, a.Key) }}
 	var change organise.Change
 	switch a.Key {
 	case titleKey:
-		back.what = "renamed to " + oneLine(a.Text)
+		back.did, back.to = "renamed", oneLine(a.Text)
+		_, err := r.w.SetTitle(e, a.Text)
+		return back, err
 	case removeKey:
 		r.removed = true
-		back.what = "removed " + title
-		return back.what + gitHas(ctx, r.w, e), back, stop.Remove(ctx, r.w, capture.New(r.w), e)
+		back.did, back.run = "removed for good", nil
+		if known, err := git.Knows(ctx, r.w.Store.Root(), e.Path); err == nil && known {
+			back.did = "removed, but for git's commits"
+		}
+		return back, stop.Remove(ctx, r.w, capture.New(r.w), e)
 	case archiveKey:
-		change, back.what = organise.Archive(!e.Session.Archived), "archived "+title
-		if e.Session.Archived {
-			back.what = title + " is in lists again"
+		change, back.did = organise.Archive(!was.Archived), "archived"
+		if was.Archived {
+			back.did = "back in lists"
 		}
 	case tagKey:
 		text, remove := strings.CutPrefix(a.Text, "-")
 		tags, err := organise.ParseTags(text)
 		if err != nil {
-			return "", back, err
+			return back, err
 		}
-		change, back.what = organise.Tag(tags), "tagged "+title+": "+oneLine(strings.Join(tags, ", "))
+		change, back.did = organise.Tag(tags), "tagged "+oneLine(strings.Join(tags, ", "))
 		if remove {
-			change, back.what = organise.Untag(tags), "no longer tagged: "+oneLine(strings.Join(tags, ", "))
+			change, back.did = organise.Untag(tags), "no longer tagged "+oneLine(strings.Join(tags, ", "))
 		}
 	default:
-		return "", back, fmt.Errorf("there is no action %q", a.Name)
+		return back, fmt.Errorf("there is no action %q", a.Name)
 	}
-	was := e.Session.Clone()
-	back.run = func() error { return r.restore(was, a.Key) }
-	if change == nil {
-		_, err = r.w.SetTitle(e, a.Text)
-	} else {
-		_, err = organise.Apply(r.w, e, change)
-	}
-	return back.what, back, err
+	_, err = organise.Apply(r.w, e, change)
+	return back, err
 }
 
 // restore gives back to a conversation what an action changed.
@@ -134,14 +132,6 @@ func (r *reading) restore(was *schema.Session, action rune) error {
 	}
 	_, err = organise.Apply(r.w, e, change)
 	return err
-}
-
-// gitHas says how a conversation that is about to be removed can be had back, if git has it.
-func gitHas(ctx context.Context, w *workspace.Workspace, e store.Entry) string {
-	if known, err := git.Knows(ctx, w.Store.Root(), e.Path); err != nil || !known {
-		return ": it is gone"
-	}
-	return ": git still has what was committed"
 }
 
 // search finds conversations in which words were said, best first.

@@ -39,8 +39,8 @@ type reading struct {
 
 // An undo undoes what the user did in the picker; run is nil if that is not possible.
 type undo struct {
-	what string
-	run  func() error
+	did, to string // what was done, and to which conversation
+	run     func() error
 }
 
 // readingIn opens a workspace once more. seen are the folders of the others.

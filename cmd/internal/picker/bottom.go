@@ -24,7 +24,11 @@ func (f *frame) hints() (all []hint) {
 	case choosing:
 		return []hint{{key: "enter", does: "choose"}, {key: "↑↓", does: "move", rank: 2}, {key: "esc", does: "back", rank: 1}}
 	case naming:
-		return []hint{{key: "enter", does: "begin"}, {key: "esc", does: "back", rank: 1}}
+		does := "begin"
+		if f.pending.Input != "" {
+			does = "done"
+		}
+		return []hint{{key: "enter", does: does}, {key: "esc", does: "back", rank: 1}}
 	case confirming:
 		return []hint{{key: "y", does: "yes"}, {key: "any other key", does: "no", rank: 1}}
 	case helping:

@@ -220,6 +220,9 @@ func (m *model) act(letter rune) (tea.Cmd, bool) {
 	case m.chosen() == nil:
 	case a.Input != "":
 		m.pending, m.topic, m.mode = a, line{}, naming
+		if a.Begin != nil {
+			m.topic = newLine(a.Begin(*m.chosen()))
+		}
 	case a.Ask != "":
 		m.pending, m.mode = a, confirming
 	default:

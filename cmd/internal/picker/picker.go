@@ -63,8 +63,9 @@ type Action struct {
 	Name string
 	Ask  string // a question to confirm first, if any
 
-	Input string // asks for a text that the action needs, if any
-	Text  string // what the user typed; for [Options.Act]
+	Input string                       // asks for a text that the action needs, if any
+	Begin func(row listing.Row) string // the text to begin with; nil: none
+	Text  string                       // what the user typed; for [Options.Act]
 }
 
 // A Preview tells the user what a conversation is about, besides what its row says.
