@@ -81,7 +81,8 @@ func (a *app) remove(ctx context.Context, w *opened, entries []store.Entry) erro
 		if len(entries) > progressFrom {
 			a.screen.progress("%d of %d conversations", i, len(entries))
 		}
-		known, _ := git.Knows(ctx, w.Store.Root(), e.Path) // only for the message below
+		known, err := git.Knows(ctx, w.Store.Root(), e.Path) // only for the message below
+		known = known && err == nil
 		if err := stop.Remove(ctx, w.Workspace, w.capture, e); err != nil {
 			errs = append(errs, err)
 			continue
