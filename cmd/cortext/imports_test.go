@@ -38,6 +38,7 @@ var rules = map[string]rule{
 	"cortext/store/internal/folders": {modules: []string{"golang.org/x/sys/unix"}, why: "an os.Root that keeps folders open; knows no record"},
 	"cortext/store/internal/lines":   {ours: []string{"cortext/store/atomicfile"}, modules: []string{"golang.org/x/sys/unix"}, why: "appends lines; knows no record"},
 	"cortext/store/secrets":          {ours: []string{"cortext/schema/rawjson"}, why: "replaces secrets in text and JSON; knows no record"},
+	"cortext/store/mergefile":        {ours: []string{"cortext/schema", "cortext/schema/jsonl"}, why: "merges the bytes of two versions of a file: opens none"},
 	"cortext/store": {
 		ours: []string{"cortext/schema", "cortext/schema/clip", "cortext/schema/jsonl", "cortext/schema/rawjson", "cortext/schema/tokens", "cortext/store/atomicfile",
 			"cortext/store/filelock", "cortext/store/internal/folders", "cortext/store/internal/lines", "cortext/store/secrets"},
@@ -227,7 +228,7 @@ var rules = map[string]rule{
 			"cortext/cmd/internal/redact", "cortext/cmd/internal/registry", "cortext/cmd/internal/search", "cortext/cmd/internal/shell",
 			"cortext/cmd/internal/shown", "cortext/cmd/internal/slash", "cortext/cmd/internal/stop", "cortext/cmd/internal/watch",
 			"cortext/cmd/internal/workspace", "cortext/inject", "cortext/resume", "cortext/resume/notes", "cortext/schema", "cortext/schema/rawjson",
-			"cortext/store"},
+			"cortext/store", "cortext/store/mergefile"},
 		modules: []string{"github.com/charmbracelet/x/ansi", "github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term"},
 		why:     "arguments and printing; which agents there are, main says",
 	},

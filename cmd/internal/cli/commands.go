@@ -28,6 +28,7 @@ var commands = []struct {
 	{"rm", rmCommand},
 	{"sync", syncCommand},
 	{"watch", watchCommand},
+	{"merge-driver", mergeDriverCommand},
 	{"statusline", statuslineCommand},
 	{"hook", hookCommand},
 	{"happened", happenedCommand},
