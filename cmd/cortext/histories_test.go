@@ -53,7 +53,7 @@ type histories struct {
 	seed     uint64
 	users    []*world
 	remote   string
-	redacted []string // texts that are gone for good
+	redacted []string // session and text of what is gone for good
 	took     bool     // a git command took a change back
 }
 
@@ -388,8 +388,9 @@ func (h *histories) compare() {
 	}
 }
 
-// complete checks that the log of one conversation has each message of each session, that
-// forks have only copies, and that no redacted text is left.
+// complete checks that one conversation has each message of each session, and that no
+// redacted text is read. With the drivers, none is in the file either; without, the line
+// that a merge brings back stays beside the redacted one until the log is next read whole.
 func (h *histories) complete(w *world) {
 	h.t.Helper()
 	in := map[string]map[string]bool{} // by id of the message: the conversations that captured it
@@ -413,9 +414,12 @@ func (h *histories) complete(w *world) {
 				in[m.ID][c.ID] = true
 			}
 		}
-		raw, err := os.ReadFile(filepath.Join(w.dir(), c.Path, ".session/messages.jsonl"))
-		w.check(err)
-		texts[c.ID] = string(raw)
+		texts[c.ID] = out
+		if h.seed%3 == 0 {
+			raw, err := os.ReadFile(filepath.Join(w.dir(), c.Path, ".session/messages.jsonl"))
+			w.check(err)
+			texts[c.ID] += string(raw)
+		}
 	}
 	for _, u := range h.users {
 		for _, n := range u.natives {
@@ -432,9 +436,9 @@ func (h *histories) complete(w *world) {
 	for _, r := range h.redacted {
 		source, text, _ := strings.Cut(r, " ")
 		for id, raw := range texts {
-			for line := range strings.Lines(raw) {
-				if strings.Contains(line, source) && strings.Contains(line, `"`+text+`"`) {
-					w.fail("a redacted text came back", "%s in %s:\n%s", text, id, line)
+			for record := range strings.SplitSeq(raw, `{"id":`) {
+				if strings.Contains(record, source) && strings.Contains(record, `"`+text+`"`) {
+					w.fail("a redacted text came back", "%s in %s:\n%s", text, id, record)
 				}
 			}
 		}
