@@ -114,6 +114,11 @@ var rules = map[string]rule{
 			"cortext/schema/clip", "cortext/schema/jsonl", "cortext/store"},
 		why: "a workspace and what the user decides about it: no transcript, no capture, no command line",
 	},
+	"cortext/cmd/internal/commits": {
+		ours: []string{"cortext/cmd/internal/git", "cortext/cmd/internal/history", "cortext/cmd/internal/registry", "cortext/cmd/internal/shell",
+			"cortext/cmd/internal/workspace", "cortext/schema", "cortext/store"},
+		why: "which conversation a commit came from: no transcript, no printing",
+	},
 	"cortext/cmd/internal/organise": {
 		ours: []string{"cortext/cmd/internal/git", "cortext/cmd/internal/workspace", "cortext/schema", "cortext/schema/rawjson", "cortext/store"},
 		why:  "what people say about conversations: no transcript, no printing",
@@ -219,7 +224,7 @@ var rules = map[string]rule{
 		why: "a screen to choose on, which only the command line imports: it reads no files, and what it needs is passed in",
 	},
 	"cortext/cmd/internal/cli": {
-		ours: []string{"cortext/cmd/internal/caller", "cortext/cmd/internal/capture", "cortext/cmd/internal/check", "cortext/cmd/internal/compact",
+		ours: []string{"cortext/cmd/internal/caller", "cortext/cmd/internal/capture", "cortext/cmd/internal/check", "cortext/cmd/internal/commits", "cortext/cmd/internal/compact",
 			"cortext/cmd/internal/fork", "cortext/cmd/internal/organise", "cortext/cmd/internal/registry", "cortext/cmd/internal/repair",
 			"cortext/cmd/internal/settings", "cortext/cmd/internal/stats",
 			"cortext/cmd/internal/git", "cortext/cmd/internal/history", "cortext/cmd/internal/hook", "cortext/cmd/internal/install",

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cortext/cmd/internal/commits"
 	"cortext/cmd/internal/git"
 	"cortext/cmd/internal/install"
 	"cortext/cmd/internal/registry"
@@ -30,6 +31,7 @@ type initOptions struct {
 	noUser       bool
 	yes          bool
 	noDriver     bool
+	linkCommits  bool
 	found        bool // the agents are those found on this machine
 }
 
@@ -58,6 +60,7 @@ updates the files of the agents that are set up here, after you added a type to
 	f.StringVar(&o.commit, "commit", "", "`WHEN` to commit a conversation to git: stop or off (default: off; on a terminal, ask)")
 	f.StringVar(&o.capture, "capture", "", "`WHICH` sessions to capture: commands (those that use a /workspace command) or all (default: commands; on a terminal, ask)")
 	f.BoolVar(&o.noDriver, "no-merge-driver", false, "let git merge conversations in this clone without cortext, and remove the merge driver of an earlier init")
+	f.BoolVar(&o.linkCommits, "link-commits", false, "name the conversation in each commit made while it is active, by git's hooks of this clone; =false removes them")
 	f.BoolVarP(&o.yes, "yes", "y", false, "do not ask: use the defaults and the agents found on this machine")
 	f.BoolVar(&o.dryRun, "dry-run", false, "list the files that would change, without changing them")
 	f.BoolVar(&o.json, "json", false, "print the changes as JSON")
@@ -121,6 +124,11 @@ func runInit(a *app, cmd *cobra.Command, o initOptions) error {
 	if err != nil {
 		a.screen.warn("git's merge driver stays as it was: " + err.Error())
 	}
+	linked, err := r.commitHooks()
+	if err != nil {
+		a.screen.warn("commits are not linked to conversations: " + err.Error())
+	}
+	merging += linked
 	if o.json {
 		return printInitJSON(a.screen, dir, created, planned)
 	}
@@ -363,6 +371,26 @@ func (r *initRun) mergeDriver() (done string, err error) {
 		return "set merge.cortext in this clone's git configuration\n", d.Set(r.cmd.Context(), r.dir)
 	}
 	return "", nil
+}
+
+// commitHooks adds our parts to git's hooks, or removes them, if the user asks for it, and
+// returns lines that say so.
+func (r *initRun) commitHooks() (done string, err error) {
+	switch {
+	case !r.cmd.Flags().Changed("link-commits"):
+		return "", nil
+	case !r.linkCommits:
+		is, err := commits.Unlink(r.cmd.Context(), r.dir)
+		if is {
+			done = "removed the link from this clone's commits to conversations\n"
+		}
+		return done, err
+	}
+	files, err := commits.Link(r.cmd.Context(), r.dir)
+	for _, file := range files {
+		done += fmt.Sprintf("made commits name their conversation, in %s\n", visible(file))
+	}
+	return done, err
 }
 
 // ready returns the first chosen agent that is installed, and what is missing before the
