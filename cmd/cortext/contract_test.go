@@ -280,6 +280,7 @@ func (c *contractRun) json() {
 		driven[name] = true
 		c.section(args, c.parsed(c.exec(0, "", "cortext", strings.Fields(args)...)))
 	}
+	c.exec(0, "", "git", "update-ref", "-d", "HEAD")
 	logs, err := filepath.Glob(filepath.Join(c.dir, "conversations/*/*-release-*/.session/session.json"))
 	if err != nil || len(logs) != 1 {
 		c.Fatal(logs, err)
