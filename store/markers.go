@@ -39,23 +39,33 @@ func (tx *Tx) dropMarkers() error {
 }
 
 // hasMarkers reports whether a log has a line that begins like the first marker of a
-// conflict.
-func (r *Reader) hasMarkers(name string) (found bool, err error) {
+// conflict. It does not look at logs that are too large for a repair.
+func (r *Reader) hasMarkers(name string) (bool, error) {
 	l, err := r.openOwn(name)
 	if l == nil {
 		return false, err
 	}
 	defer l.close()
-	err = eachLine(l, l.size, func(line []byte) error {
-		if found = isMarker(line); found {
-			return io.EOF
-		}
-		return nil
-	})
-	if errors.Is(err, io.EOF) {
-		err = nil
+	if l.size > maxRepair {
+		return false, nil
 	}
-	return found, err
+	first := []byte("\n<<<<<<<")
+	buf := make([]byte, 1<<20)
+	kept := copy(buf, "\n") // the log begins a line
+	for at := int64(0); ; {
+		n, err := l.ReadAt(buf[kept:], at)
+		if bytes.Contains(buf[:kept+n], first) {
+			return true, nil
+		}
+		if errors.Is(err, io.EOF) || err == nil && n == 0 {
+			return false, nil
+		}
+		if err != nil {
+			return false, err
+		}
+		at += int64(n)
+		kept = copy(buf, buf[max(0, kept+n-len(first)+1):kept+n])
+	}
 }
 
 // rewriteWithoutMarkers sets the markers in a log aside. jj puts a byte before each line of

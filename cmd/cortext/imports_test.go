@@ -230,7 +230,7 @@ var rules = map[string]rule{
 			"cortext/cmd/internal/git", "cortext/cmd/internal/history", "cortext/cmd/internal/hook", "cortext/cmd/internal/install",
 			"cortext/cmd/internal/find", "cortext/cmd/internal/interrupt", "cortext/cmd/internal/launch", "cortext/cmd/internal/lifecycle",
 			"cortext/cmd/internal/listing", "cortext/cmd/internal/openai", "cortext/cmd/internal/payload", "cortext/cmd/internal/picker",
-			"cortext/cmd/internal/redact", "cortext/cmd/internal/registry", "cortext/cmd/internal/search", "cortext/cmd/internal/shell",
+			"cortext/cmd/internal/redact", "cortext/cmd/internal/registry", "cortext/cmd/internal/removal", "cortext/cmd/internal/search", "cortext/cmd/internal/shell",
 			"cortext/cmd/internal/shown", "cortext/cmd/internal/slash", "cortext/cmd/internal/stop", "cortext/cmd/internal/watch",
 			"cortext/cmd/internal/workspace", "cortext/inject", "cortext/resume", "cortext/resume/notes", "cortext/schema", "cortext/schema/rawjson",
 			"cortext/store", "cortext/store/mergefile"},
