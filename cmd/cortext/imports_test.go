@@ -157,6 +157,16 @@ var rules = map[string]rule{
 		ours: []string{"cortext/cmd/internal/history", "cortext/cmd/internal/workspace", "cortext/schema", "cortext/schema/clip", "cortext/store"},
 		why:  "copies conversations: no agent, no payload, no printing",
 	},
+	"cortext/cmd/internal/export/portable": {
+		ours: []string{"cortext/schema", "cortext/schema/jsonl", "cortext/schema/rawjson", "cortext/store"},
+		why:  "bytes of documents: no workspace; of the store it uses only how folders are named",
+	},
+	"cortext/cmd/internal/export/bundle": {ours: []string{"cortext/schema"}, modules: []string{"github.com/klauspost/compress/zstd"}, why: "files in a file: knows no conversation"},
+	"cortext/cmd/internal/export": {
+		ours: []string{"cortext/cmd/internal/export/portable", "cortext/cmd/internal/history", "cortext/cmd/internal/registry", "cortext/cmd/internal/workspace",
+			"cortext/inject", "cortext/resume/notes", "cortext/schema", "cortext/store", "cortext/store/atomicfile"},
+		why: "conversations out of a workspace and into one: no format of its own, no agent, no printing",
+	},
 	"cortext/cmd/internal/repair": {
 		ours: []string{"cortext/cmd/internal/capture", "cortext/cmd/internal/check", "cortext/cmd/internal/git", "cortext/cmd/internal/registry", "cortext/cmd/internal/workspace", "cortext/schema", "cortext/store"},
 		why:  "where the records of a damaged conversation still are: writes nothing itself, no printing",
@@ -219,6 +229,7 @@ var rules = map[string]rule{
 	},
 	"cortext/cmd/internal/cli": {
 		ours: []string{"cortext/cmd/internal/caller", "cortext/cmd/internal/capture", "cortext/cmd/internal/check", "cortext/cmd/internal/compact",
+			"cortext/cmd/internal/export", "cortext/cmd/internal/export/bundle", "cortext/cmd/internal/export/portable",
 			"cortext/cmd/internal/fork", "cortext/cmd/internal/organise", "cortext/cmd/internal/registry", "cortext/cmd/internal/repair",
 			"cortext/cmd/internal/settings", "cortext/cmd/internal/stats",
 			"cortext/cmd/internal/git", "cortext/cmd/internal/history", "cortext/cmd/internal/hook", "cortext/cmd/internal/install",
