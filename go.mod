@@ -16,6 +16,7 @@ require (
 	github.com/sahilm/fuzzy v0.1.3 // the last tier of resume's query, and the picker's marks and ranks
 	github.com/spf13/cobra v1.10.2 // the command line
 	github.com/spf13/pflag v1.0.9 // with cobra: flags with optional values
+	github.com/yuin/goldmark v1.8.7 // Markdown of messages, for exported pages
 	go.yaml.in/yaml/v3 v3.0.6 // .workspace/config.yaml; gopkg.in/yaml.v3 under its maintained name
 	golang.org/x/sys v0.49.0 // flock and fdatasync on files that os.Root opened
 	golang.org/x/term v0.47.0 // whether the output is a terminal

@@ -161,9 +161,20 @@ var rules = map[string]rule{
 		ours: []string{"cortext/schema", "cortext/schema/jsonl", "cortext/schema/rawjson", "cortext/store"},
 		why:  "bytes of documents: no workspace; of the store it uses only how folders are named",
 	},
-	"cortext/cmd/internal/export/bundle": {ours: []string{"cortext/schema"}, modules: []string{"github.com/klauspost/compress/zstd"}, why: "files in a file: knows no conversation"},
+	"cortext/cmd/internal/export/bundle":    {ours: []string{"cortext/schema"}, modules: []string{"github.com/klauspost/compress/zstd"}, why: "files in a file: knows no conversation"},
+	"cortext/cmd/internal/export/highlight": {why: "words of programming languages"},
+	"cortext/cmd/internal/export/call": {
+		ours: []string{"cortext/resume/notes", "cortext/schema", "cortext/schema/clip", "cortext/schema/rawjson"},
+		why:  "what a call did, in words: no notation",
+	},
+	"cortext/cmd/internal/export/page": {
+		ours: []string{"cortext/cmd/internal/export/call", "cortext/cmd/internal/export/highlight", "cortext/schema", "cortext/schema/clip"},
+		modules: []string{"github.com/yuin/goldmark", "github.com/yuin/goldmark/ast", "github.com/yuin/goldmark/extension", "github.com/yuin/goldmark/extension/ast",
+			"github.com/yuin/goldmark/renderer", "github.com/yuin/goldmark/renderer/html", "github.com/yuin/goldmark/text", "github.com/yuin/goldmark/util"},
+		why: "records in, HTML out: no file, no workspace",
+	},
 	"cortext/cmd/internal/export": {
-		ours: []string{"cortext/cmd/internal/export/portable", "cortext/cmd/internal/history", "cortext/cmd/internal/registry", "cortext/cmd/internal/workspace",
+		ours: []string{"cortext/cmd/internal/export/page", "cortext/cmd/internal/export/portable", "cortext/cmd/internal/history", "cortext/cmd/internal/registry", "cortext/cmd/internal/workspace",
 			"cortext/inject", "cortext/resume/notes", "cortext/schema", "cortext/store", "cortext/store/atomicfile"},
 		why: "conversations out of a workspace and into one: no format of its own, no agent, no printing",
 	},

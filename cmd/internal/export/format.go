@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"cortext/cmd/internal/export/page"
 	"cortext/cmd/internal/export/portable"
 	"cortext/store/atomicfile"
 )
@@ -24,6 +25,7 @@ func Formats() []Format {
 	return []Format{
 		{"json", func(w io.Writer, g *Gathered) error { return portable.WriteJSON(w, &g.Conversation) }},
 		{"jsonl", func(w io.Writer, g *Gathered) error { return portable.WriteLines(w, &g.Conversation) }},
+		{"html", func(w io.Writer, g *Gathered) error { return page.New().Page(w, PageOf(g)) }},
 	}
 }
 
@@ -35,6 +37,25 @@ func FormatNamed(name string) (Format, bool) {
 		}
 	}
 	return Format{}, false
+}
+
+// PageOf returns what a page shows of a conversation: the branch that a resume continues.
+func PageOf(g *Gathered) *page.Input {
+	in := pageOf(&g.Conversation, g.Root)
+	in.Content = g.Content
+	return in
+}
+
+func pageOf(c *portable.Conversation, root string) *page.Input {
+	in := &page.Input{Session: c.Session, History: History(c), LeftOut: c.LeftOut, Root: root}
+	for i := range c.Subagents {
+		sub := page.Subagent{Input: *pageOf(&c.Subagents[i].Conversation, root)}
+		if links := sub.Session.Links; links != nil {
+			sub.Call = links.ToolCallID
+		}
+		in.Subagents = append(in.Subagents, sub)
+	}
+	return in
 }
 
 // WriteFile writes a file of the user's as a whole: a failure leaves the old one. What is no
