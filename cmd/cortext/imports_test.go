@@ -167,6 +167,10 @@ var rules = map[string]rule{
 		ours: []string{"cortext/resume/notes", "cortext/schema", "cortext/schema/clip", "cortext/schema/rawjson"},
 		why:  "what a call did, in words: no notation",
 	},
+	"cortext/cmd/internal/export/forge": {
+		ours: []string{"cortext/cmd/internal/export/call", "cortext/schema", "cortext/schema/clip"},
+		why:  "records in, Markdown out: no file, no workspace",
+	},
 	"cortext/cmd/internal/export/page": {
 		ours: []string{"cortext/cmd/internal/export/call", "cortext/cmd/internal/export/highlight", "cortext/schema", "cortext/schema/clip"},
 		modules: []string{"github.com/yuin/goldmark", "github.com/yuin/goldmark/ast", "github.com/yuin/goldmark/extension", "github.com/yuin/goldmark/extension/ast",
@@ -174,7 +178,7 @@ var rules = map[string]rule{
 		why: "records in, HTML out: no file, no workspace",
 	},
 	"cortext/cmd/internal/export": {
-		ours: []string{"cortext/cmd/internal/export/page", "cortext/cmd/internal/export/portable", "cortext/cmd/internal/history", "cortext/cmd/internal/registry", "cortext/cmd/internal/workspace",
+		ours: []string{"cortext/cmd/internal/export/forge", "cortext/cmd/internal/export/page", "cortext/cmd/internal/export/portable", "cortext/cmd/internal/history", "cortext/cmd/internal/registry", "cortext/cmd/internal/workspace",
 			"cortext/inject", "cortext/resume/notes", "cortext/schema", "cortext/store", "cortext/store/atomicfile"},
 		why: "conversations out of a workspace and into one: no format of its own, no agent, no printing",
 	},

@@ -32,7 +32,9 @@ func exportCommand(a *app) *cobra.Command {
 		Short: "Export conversations to files",
 		Long: `Writes conversations to files that you can keep, share or import elsewhere. json and
 jsonl hold everything, for cortext import and for other programs. They do not hold the
-content of attachments and the conversations of sub-agents, unless you ask for them.
+content of attachments and the conversations of sub-agents, unless you ask for them. md
+reads well in a pull request or an issue. html is a page that stands alone: it loads
+nothing, and reads well on a phone and on paper.
 
 Without -o, each conversation becomes a file session-NAME-DATE in the current folder. The
 format follows the name after -o; otherwise it is json.`,

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"cortext/cmd/internal/export/forge"
 	"cortext/cmd/internal/export/page"
 	"cortext/cmd/internal/export/portable"
 	"cortext/store/atomicfile"
@@ -25,6 +26,9 @@ func Formats() []Format {
 	return []Format{
 		{"json", func(w io.Writer, g *Gathered) error { return portable.WriteJSON(w, &g.Conversation) }},
 		{"jsonl", func(w io.Writer, g *Gathered) error { return portable.WriteLines(w, &g.Conversation) }},
+		{"md", func(w io.Writer, g *Gathered) error {
+			return forge.Write(w, &forge.Input{Session: g.Session, History: History(&g.Conversation), LeftOut: g.LeftOut, Root: g.Root})
+		}},
 		{"html", func(w io.Writer, g *Gathered) error { return page.New().Page(w, PageOf(g)) }},
 	}
 }

@@ -68,7 +68,7 @@ func Describe(t *schema.Tool, root string) Call {
 		}
 		c.Argument = c.Command
 	default:
-		if said := in.text("pattern", "query", "url", "description", "prompt", "subject", "question", "skill", "command"); said != "" {
+		if said := in.text("pattern", "query", "url", "subject", "description", "prompt", "question", "skill", "command"); said != "" {
 			c.Argument = said
 		}
 		c.Input = t.Input
@@ -77,7 +77,7 @@ func Describe(t *schema.Tool, root string) Call {
 		}
 	}
 	if c.Argument == "" {
-		c.Argument = in.first()
+		c.Argument = texts(t.Input)
 	}
 	c.Argument = line(c.Argument, mostArgument)
 	if c.Diff == nil && c.Written == "" && c.Patch == "" && c.Command == "" && c.File == "" {
@@ -263,12 +263,17 @@ func (in input) objects(name string) (list []input) {
 	return list
 }
 
-// first returns a text of the input if there is only one member.
-func (in input) first() string {
-	if len(in) == 1 {
-		for name := range in {
-			return in.text(name)
+// texts returns the texts among the members of an input.
+func texts(raw []byte) string {
+	var all []string
+	members, err := rawjson.Members(raw)
+	if err != nil {
+		return ""
+	}
+	for _, m := range members {
+		if len(m.Value) > 2 && m.Value[0] == '"' && len(m.Value) < mostArgument {
+			all = append(all, rawjson.String(m.Value))
 		}
 	}
-	return ""
+	return strings.Join(all, " ")
 }
