@@ -173,9 +173,13 @@ var rules = map[string]rule{
 	},
 	"cortext/cmd/internal/export/page": {
 		ours: []string{"cortext/cmd/internal/export/call", "cortext/cmd/internal/export/highlight", "cortext/schema", "cortext/schema/clip"},
+		why:  "records in, HTML out: no file, no workspace",
+	},
+	"cortext/cmd/internal/export/page/markdown": {
+		ours: []string{"cortext/cmd/internal/export/page"},
 		modules: []string{"github.com/yuin/goldmark", "github.com/yuin/goldmark/ast", "github.com/yuin/goldmark/extension", "github.com/yuin/goldmark/extension/ast",
 			"github.com/yuin/goldmark/renderer", "github.com/yuin/goldmark/renderer/html", "github.com/yuin/goldmark/text", "github.com/yuin/goldmark/util"},
-		why: "records in, HTML out: no file, no workspace",
+		why: "Markdown in, HTML out: a package of its own, which only cortext-page imports",
 	},
 	"cortext/cmd/internal/export": {
 		ours: []string{"cortext/cmd/internal/export/forge", "cortext/cmd/internal/export/page", "cortext/cmd/internal/export/portable", "cortext/cmd/internal/history", "cortext/cmd/internal/registry", "cortext/cmd/internal/workspace",
@@ -261,7 +265,8 @@ var rules = map[string]rule{
 		modules: []string{"github.com/creack/pty", "github.com/hinshun/vt10x"},
 		why:     "drives agents in tests: knows nothing of cortext",
 	},
-	"cortext/scripts/kill9": {ours: []string{"cortext/schema", "cortext/store"}, why: "tests the store's write path from outside"},
+	"cortext/scripts/kill9":    {ours: []string{"cortext/schema", "cortext/store"}, why: "tests the store's write path from outside"},
+	"cortext/cmd/cortext-page": {ours: []string{"cortext/cmd/internal/export", "cortext/cmd/internal/export/page/markdown"}, why: "what would make cortext start slower"},
 	"cortext/cmd/cortext-hook": {
 		ours: []string{"cortext/cmd/internal/hook", "cortext/inject", "cortext/inject/claude", "cortext/inject/gemini"},
 		why:  "the part of cortext that an agent waits for",
@@ -415,6 +420,18 @@ func TestHookLinks(t *testing.T) {
 		if strings.Contains(first, ".") && !slices.ContainsFunc(hookModules, func(m string) bool { return dep == m || strings.HasPrefix(dep, m+"/") }) {
 			t.Errorf("cortext-hook must not link %s: no other module than those of hookModules", dep)
 		}
+	}
+}
+
+// TestPageLinks: cortext does not link what renders Markdown, which takes a third of its
+// time to start.
+func TestPageLinks(t *testing.T) {
+	out, err := exec.Command("go", "list", "-deps", "cortext/cmd/cortext").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(string(out), "github.com/yuin/goldmark") {
+		t.Error("cortext links goldmark: only cortext-page may")
 	}
 }
 

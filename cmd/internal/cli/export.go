@@ -104,6 +104,12 @@ func runExport(ctx context.Context, a *app, w *opened, queries []string, o expor
 	if err != nil {
 		return err
 	}
+	if as.Name == "html" {
+		o.Attachments = true
+		if !export.Renders() {
+			a.screen.warn(export.PageProgram + " is not installed: messages are shown as they were typed, without Markdown; go install ./cmd/... installs it")
+		}
+	}
 	to := exportTarget{app: a, options: o, format: as, taken: map[string]bool{}}
 	if err := to.check(len(entries)); err != nil {
 		return err
@@ -143,7 +149,7 @@ func (a *app) exportOne(ctx context.Context, w *opened, e store.Entry, to *expor
 		fmt.Fprintf(a.screen.errw, "cortext: %s of %q left out: --subagents includes them\n", count(g.Unasked, "sub-agent"), oneLine(g.Title()))
 	}
 	var out bytes.Buffer
-	if err := to.format.Write(&out, g); err != nil {
+	if err := to.format.Write(ctx, &out, g); err != nil {
 		return fmt.Errorf("export %q: %w", e.Path, err)
 	}
 	return to.put(g, out.Bytes())

@@ -1,13 +1,13 @@
 package export
 
 import (
+	"context"
 	"errors"
 	"io"
 	"os"
 	"path/filepath"
 
 	"cortext/cmd/internal/export/forge"
-	"cortext/cmd/internal/export/page"
 	"cortext/cmd/internal/export/portable"
 	"cortext/store/atomicfile"
 )
@@ -15,21 +15,23 @@ import (
 // A Format is one that conversations are exported in.
 type Format struct {
 	Name  string // also the ending of the file
-	write func(io.Writer, *Gathered) error
+	write func(context.Context, io.Writer, *Gathered) error
 }
 
 // Write writes a conversation.
-func (f Format) Write(w io.Writer, g *Gathered) error { return f.write(w, g) }
+func (f Format) Write(ctx context.Context, w io.Writer, g *Gathered) error { return f.write(ctx, w, g) }
 
 // Formats lists the formats, that of import first.
 func Formats() []Format {
 	return []Format{
-		{"json", func(w io.Writer, g *Gathered) error { return portable.WriteJSON(w, &g.Conversation) }},
-		{"jsonl", func(w io.Writer, g *Gathered) error { return portable.WriteLines(w, &g.Conversation) }},
-		{"md", func(w io.Writer, g *Gathered) error {
+		{"json", func(_ context.Context, w io.Writer, g *Gathered) error { return portable.WriteJSON(w, &g.Conversation) }},
+		{"jsonl", func(_ context.Context, w io.Writer, g *Gathered) error {
+			return portable.WriteLines(w, &g.Conversation)
+		}},
+		{"md", func(_ context.Context, w io.Writer, g *Gathered) error {
 			return forge.Write(w, &forge.Input{Session: g.Session, History: History(&g.Conversation), LeftOut: g.LeftOut, Root: g.Root})
 		}},
-		{"html", func(w io.Writer, g *Gathered) error { return page.New().Page(w, PageOf(g)) }},
+		{"html", writePage},
 	}
 }
 
@@ -41,25 +43,6 @@ func FormatNamed(name string) (Format, bool) {
 		}
 	}
 	return Format{}, false
-}
-
-// PageOf returns what a page shows of a conversation: the branch that a resume continues.
-func PageOf(g *Gathered) *page.Input {
-	in := pageOf(&g.Conversation, g.Root)
-	in.Content = g.Content
-	return in
-}
-
-func pageOf(c *portable.Conversation, root string) *page.Input {
-	in := &page.Input{Session: c.Session, History: History(c), LeftOut: c.LeftOut, Root: root}
-	for i := range c.Subagents {
-		sub := page.Subagent{Input: *pageOf(&c.Subagents[i].Conversation, root)}
-		if links := sub.Session.Links; links != nil {
-			sub.Call = links.ToolCallID
-		}
-		in.Subagents = append(in.Subagents, sub)
-	}
-	return in
 }
 
 // WriteFile writes a file of the user's as a whole: a failure leaves the old one. What is no

@@ -35,9 +35,8 @@ func (o Options) filters() bool {
 type Gathered struct {
 	portable.Conversation
 	ID       string
-	Root     string                                        // of the workspace
-	Content  func(sha256 string) (content []byte, ok bool) // of an attachment that was kept
-	Unasked  int                                           // sub-agents that were left out because nobody asked for them
+	Root     string // of the workspace
+	Unasked  int    // sub-agents that were left out because nobody asked for them
 	Warnings []string
 }
 
@@ -53,7 +52,7 @@ func Gather(w *workspace.Workspace, e store.Entry, o Options) (*Gathered, error)
 	if err := g.conversation(c, &out.Conversation); err != nil {
 		return nil, fmt.Errorf("export %q: %w", e.Path, err)
 	}
-	out.ID, out.Root, out.Content = out.Session.ID, w.Store.Root(), w.Attachments.Read
+	out.ID, out.Root = out.Session.ID, w.Store.Root()
 	name := out.Session.ConversationType + ".md"
 	if text, err := w.Store.ReadFile(c.Path() + "/" + name); err == nil && path.Base(name) == name && !o.filters() {
 		if o.Redact {

@@ -237,11 +237,11 @@ func (w *writer) body(c *call.Call, known bool) {
 func (w *writer) pre(text, name string) {
 	head, tail, left := shorten(clean(text))
 	w.raw("<pre tabindex=\"0\"><code>")
-	w.buf = appendCode(w.buf[:0], head, name)
+	w.buf = AppendCode(w.buf[:0], head, name)
 	_, _ = w.out.Write(w.buf)
 	if left > 0 {
 		w.raw("</code></pre><p class=\"soft\">… " + size(left) + " left out …</p><pre tabindex=\"0\"><code>")
-		w.buf = appendCode(w.buf[:0], tail, name)
+		w.buf = AppendCode(w.buf[:0], tail, name)
 		_, _ = w.out.Write(w.buf)
 	}
 	w.raw("</code></pre>")
@@ -316,7 +316,7 @@ func codeLines(lines []string, file string) (list [][]byte) {
 	l, ok := highlight.Language(file)
 	if !ok || len(text) > mostCode {
 		for _, l := range lines {
-			list = append(list, appendText(nil, l))
+			list = append(list, AppendText(nil, l))
 		}
 		return list
 	}

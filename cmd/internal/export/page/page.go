@@ -16,8 +16,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/yuin/goldmark"
-
 	"cortext/cmd/internal/export/call"
 	"cortext/schema"
 )
@@ -39,14 +37,14 @@ type Subagent struct {
 }
 
 // A Renderer renders conversations. Only one goroutine may use it at a time.
-type Renderer struct {
-	markdown goldmark.Markdown
-}
+type Renderer struct{ markdown Markdown }
 
-// New returns a Renderer.
-func New() *Renderer {
-	return &Renderer{markdown: newMarkdown()}
-}
+// A Markdown appends the HTML of a text in Markdown; ok is false if it cannot. The HTML must
+// be as safe as that of a page.
+type Markdown func(dst []byte, text string) (html []byte, ok bool)
+
+// New returns a Renderer. Without markdown, messages are shown as they were typed.
+func New(markdown Markdown) *Renderer { return &Renderer{markdown} }
 
 //go:embed style.css
 var style string
@@ -142,7 +140,7 @@ func (w *writer) raw(s string) { _, _ = w.out.WriteString(s) } // bufio keeps th
 
 // text writes text that means nothing in HTML.
 func (w *writer) text(s string) {
-	w.buf = appendText(w.buf[:0], s)
+	w.buf = AppendText(w.buf[:0], s)
 	_, _ = w.out.Write(w.buf)
 }
 

@@ -42,8 +42,8 @@ func plain(s string) bool {
 	return true
 }
 
-// appendText appends a text so that it means nothing in HTML.
-func appendText(dst []byte, s string) []byte {
+// AppendText appends a text so that it means nothing in HTML.
+func AppendText(dst []byte, s string) []byte {
 	for i := 0; i < len(s); i++ {
 		switch c := s[i]; c {
 		case '&':

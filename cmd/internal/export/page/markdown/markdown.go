@@ -1,4 +1,9 @@
-package page
+// Package markdown renders Markdown as HTML with goldmark, in a way that a page can have: no
+// HTML of the text's own, links only to http, https and mailto, and no ids.
+//
+// goldmark adds a third to the time that a program needs to start, so only the program that
+// writes pages links it.
+package markdown
 
 import (
 	"bytes"
@@ -14,49 +19,43 @@ import (
 	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
 
-	"cortext/cmd/internal/export/highlight"
+	"cortext/cmd/internal/export/page"
 )
 
-// mostMarkdown is how many bytes of Markdown are rendered at once. A longer text, such as a
-// pasted log, is shown as it is.
-const mostMarkdown = 256 << 10
+// A Markdown renders Markdown.
+type Markdown struct{ goldmark goldmark.Markdown }
 
-// newMarkdown returns a renderer of Markdown that writes no HTML of the text's own.
-func newMarkdown() goldmark.Markdown {
-	return goldmark.New(
+// New returns a Markdown.
+func New() Markdown {
+	return Markdown{goldmark.New(
 		goldmark.WithExtensions(extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute)), extension.Strikethrough, extension.TaskList,
 			extension.NewLinkify(extension.WithLinkifyAllowedProtocols([]string{"http", "https", "mailto"}))),
 		goldmark.WithRendererOptions(html.WithHardWraps(), renderer.WithNodeRenderers(util.Prioritized(nodes{}, 1))),
-	)
+	)}
 }
 
-// markdown writes a text of a message.
-func (w *writer) markdown(s string) {
-	s = clean(s)
-	if len(s) > mostMarkdown {
-		w.pre(s, "")
-		return
-	}
+// Append appends the HTML of a text. ok is false if it cannot be rendered.
+func (m Markdown) Append(dst []byte, s string) (html []byte, ok bool) {
 	source := []byte(s)
-	tree := w.r.markdown.Parser().Parse(text.NewReader(source))
+	tree := m.goldmark.Parser().Parse(text.NewReader(source))
 	level(tree)
-	var out bytes.Buffer
-	if err := w.r.markdown.Renderer().Render(&out, source, tree); err != nil {
-		w.pre(s, "")
-		return
+	out := bytes.NewBuffer(dst)
+	if err := m.goldmark.Renderer().Render(out, source, tree); err != nil {
+		return dst, false
 	}
-	_, _ = w.out.Write(out.Bytes())
+	return out.Bytes(), true
 }
 
 // level puts the headings of a text below those of the page, without gaps between levels.
 func level(tree ast.Node) {
 	last := 2
-	for node := tree.FirstChild(); node != nil; node = node.NextSibling() {
-		if heading, ok := node.(*ast.Heading); ok {
+	_ = ast.Walk(tree, func(node ast.Node, entering bool) (ast.WalkStatus, error) {
+		if heading, ok := node.(*ast.Heading); ok && entering {
 			heading.Level = min(heading.Level+2, last+1, 6)
 			last = heading.Level
 		}
-	}
+		return ast.WalkContinue, nil
+	})
 }
 
 // nodes renders what goldmark would render in a way that a page cannot have.
@@ -80,7 +79,7 @@ func (nodes) rawHTML(w util.BufWriter, source []byte, node ast.Node, entering bo
 		lines := node.(*ast.RawHTML).Segments
 		for i := range lines.Len() {
 			at := lines.At(i)
-			_, _ = w.Write(appendText(nil, string(at.Value(source))))
+			_, _ = w.Write(page.AppendText(nil, string(at.Value(source))))
 		}
 	}
 	return ast.WalkSkipChildren, nil
@@ -100,7 +99,7 @@ func (nodes) htmlBlock(w util.BufWriter, source []byte, node ast.Node, entering 
 		if i > 0 {
 			_, _ = w.WriteString("<br>\n")
 		}
-		_, _ = w.Write(appendText(nil, l))
+		_, _ = w.Write(page.AppendText(nil, l))
 	}
 	_, _ = w.WriteString("</p>\n")
 	return ast.WalkSkipChildren, nil
@@ -138,12 +137,12 @@ func (nodes) link(w util.BufWriter, source []byte, node ast.Node, entering bool)
 	address, ok := linkTo(string(link.Destination))
 	switch {
 	case ok && entering:
-		_, _ = w.Write(appendText([]byte("<a href=\""), address))
+		_, _ = w.Write(page.AppendText([]byte("<a href=\""), address))
 		_, _ = w.WriteString(linkEnd)
 	case ok:
 		_, _ = w.WriteString("</a>")
 	case !entering && len(link.Destination) > 0: // a file, or something that a page does not open
-		_, _ = w.Write(appendText([]byte(" <span class=\"to\">("), string(link.Destination)))
+		_, _ = w.Write(page.AppendText([]byte(" <span class=\"to\">("), string(link.Destination)))
 		_, _ = w.WriteString(")</span>")
 	}
 	return ast.WalkContinue, nil
@@ -158,9 +157,9 @@ func (nodes) autoLink(w util.BufWriter, source []byte, node ast.Node, entering b
 	if link.AutoLinkType == ast.AutoLinkEmail && !strings.HasPrefix(strings.ToLower(address), "mailto:") {
 		address = "mailto:" + address
 	}
-	label := appendText(nil, string(link.Label(source)))
+	label := page.AppendText(nil, string(link.Label(source)))
 	if address, ok := linkTo(address); ok {
-		_, _ = w.Write(appendText([]byte("<a href=\""), address))
+		_, _ = w.Write(page.AppendText([]byte("<a href=\""), address))
 		_, _ = w.WriteString(linkEnd)
 		_, _ = w.Write(label)
 		_, _ = w.WriteString("</a>")
@@ -176,14 +175,14 @@ func (nodes) image(w util.BufWriter, source []byte, node ast.Node, entering bool
 	address, ok := linkTo(string(image.Destination))
 	switch {
 	case entering && ok:
-		_, _ = w.Write(appendText([]byte("<a href=\""), address))
+		_, _ = w.Write(page.AppendText([]byte("<a href=\""), address))
 		_, _ = w.WriteString(linkEnd + "Image: ")
 	case entering:
 		_, _ = w.WriteString("Image: ")
 	case ok:
 		_, _ = w.WriteString("</a>")
 	default:
-		_, _ = w.Write(appendText([]byte(" <span class=\"to\">("), string(image.Destination)))
+		_, _ = w.Write(page.AppendText([]byte(" <span class=\"to\">("), string(image.Destination)))
 		_, _ = w.WriteString(")</span>")
 	}
 	return ast.WalkContinue, nil
@@ -209,7 +208,7 @@ func (nodes) code(w util.BufWriter, source []byte, node ast.Node, entering bool)
 		language = string(fenced.Language(source))
 	}
 	_, _ = w.WriteString("<pre tabindex=\"0\"><code>")
-	_, _ = w.Write(appendCode(nil, linesOf(node, source), language))
+	_, _ = w.Write(page.AppendCode(nil, linesOf(node, source), language))
 	_, _ = w.WriteString("</code></pre>\n")
 	return ast.WalkSkipChildren, nil
 }
@@ -223,59 +222,4 @@ func (nodes) checkBox(w util.BufWriter, _ []byte, node ast.Node, entering bool) 
 		_, _ = w.WriteString(mark)
 	}
 	return ast.WalkContinue, nil
-}
-
-// mostCode is how many bytes of code are coloured.
-const mostCode = 128 << 10
-
-// appendCode appends code with its parts in colours. name is that of a language or file.
-func appendCode(dst []byte, code, name string) []byte {
-	if strings.EqualFold(name, "diff") || strings.EqualFold(name, "patch") {
-		return appendPatch(dst, code)
-	}
-	l, ok := highlight.Language(name)
-	if !ok || len(code) > mostCode {
-		return appendText(dst, code)
-	}
-	for _, part := range l.Parts(code) {
-		dst = appendPart(dst, part)
-	}
-	return dst
-}
-
-func appendPart(dst []byte, part highlight.Part) []byte {
-	if part.Kind == highlight.Plain {
-		return appendText(dst, part.Text)
-	}
-	dst = append(dst, "<i class=\""...)
-	dst = append(dst, byte(part.Kind))
-	dst = append(dst, "\">"...)
-	dst = appendText(dst, part.Text)
-	return append(dst, "</i>"...)
-}
-
-// appendPatch appends a diff with its added and removed lines in colours.
-func appendPatch(dst []byte, patch string) []byte {
-	for l := range strings.Lines(patch) {
-		class := ""
-		switch {
-		case strings.HasPrefix(l, "+++"), strings.HasPrefix(l, "---"), strings.HasPrefix(l, "@@"), strings.HasPrefix(l, "***"), strings.HasPrefix(l, "diff "):
-			class = "c"
-		case strings.HasPrefix(l, "+"):
-			class = "add"
-		case strings.HasPrefix(l, "-"):
-			class = "del"
-		}
-		if class == "" {
-			dst = appendText(dst, l)
-			continue
-		}
-		dst = append(append(append(dst, "<i class=\""...), class...), "\">"...)
-		dst = appendText(dst, strings.TrimSuffix(l, "\n"))
-		dst = append(dst, "</i>"...)
-		if strings.HasSuffix(l, "\n") {
-			dst = append(dst, '\n')
-		}
-	}
-	return dst
 }
