@@ -220,8 +220,8 @@ var rules = map[string]rule{
 	},
 	"cortext/cmd/internal/slash": {
 		ours: []string{"cortext/cmd/internal/binding", "cortext/cmd/internal/caller", "cortext/cmd/internal/capture", "cortext/cmd/internal/check",
-			"cortext/cmd/internal/compact", "cortext/cmd/internal/history", "cortext/cmd/internal/listing", "cortext/cmd/internal/organise",
-			"cortext/cmd/internal/payload", "cortext/cmd/internal/settings", "cortext/cmd/internal/shell", "cortext/cmd/internal/stop",
+			"cortext/cmd/internal/compact", "cortext/cmd/internal/export", "cortext/cmd/internal/export/portable", "cortext/cmd/internal/history",
+			"cortext/cmd/internal/listing", "cortext/cmd/internal/organise", "cortext/cmd/internal/payload", "cortext/cmd/internal/settings", "cortext/cmd/internal/shell", "cortext/cmd/internal/stop",
 			"cortext/cmd/internal/workspace", "cortext/inject", "cortext/inject/setup", "cortext/resume", "cortext/resume/notes", "cortext/schema", "cortext/schema/clip",
 			"cortext/store"},
 		why: "answers the commands typed in any agent: no single agent, no launch, no printing",

@@ -28,9 +28,10 @@ type exportOptions struct {
 func exportCommand(a *app) *cobra.Command {
 	var o exportOptions
 	cmd := &cobra.Command{
-		Use:   "export <id>…",
+		Use:   "export [<id>…]",
 		Short: "Export conversations to files",
-		Long: `Writes conversations to files that you can keep, share or import elsewhere. json and
+		Long: `Writes conversations to files that you can keep, share or import elsewhere; without an
+id, the current one. json and
 jsonl hold everything, for cortext import and for other programs. They do not hold the
 content of attachments and the conversations of sub-agents, unless you ask for them. md
 reads well in a pull request or an issue. html is a page that stands alone: it loads
@@ -42,7 +43,7 @@ format follows the name after -o; otherwise it is json.`,
   cortext export "api design" -o design.json --redact
   cortext export "api design" --from 3 --to 9 --no-tools -o -
   cortext export 2017 hv37 --bundle -o two.tar.zst`,
-		Args: args(cobra.MinimumNArgs(1)),
+		Args: args(cobra.ArbitraryArgs),
 		RunE: a.within(func(cmd *cobra.Command, w *opened, list []string) error {
 			return runExport(cmd.Context(), a, w, list, o)
 		}),
