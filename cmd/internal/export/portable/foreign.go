@@ -42,6 +42,9 @@ func (c *Conversation) foreignMessage(values map[string][]byte, n int) error {
 		return errors.New("its content is no text")
 	}
 	m.Content = rawjson.String(values["content"])
+	if metadata := values["metadata"]; metadata != nil {
+		m.Unknown = []rawjson.Member{{Name: "metadata", Value: metadata}}
+	}
 	if m.ID == "" {
 		m.ID = fmt.Sprintf("message-%d", n)
 	}

@@ -150,7 +150,7 @@ func (c *Conversation) message(raw []byte, n int) error {
 	if err != nil {
 		return err
 	}
-	if values["metadata"] == nil && c.foreign() {
+	if c.foreign() {
 		return c.foreignMessage(values, n)
 	}
 	record := []byte("{")
