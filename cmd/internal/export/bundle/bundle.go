@@ -216,20 +216,10 @@ func (r *input) explain(err error) error {
 		return r.err
 	case errors.As(err, &refused):
 		return refused
-	case errors.Is(err, tar.ErrHeader), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF), isZstd(err):
+	case errors.Is(err, tar.ErrHeader), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF), strings.HasPrefix(err.Error(), "archive/tar: "):
 		return &Error{Why: "is damaged, or no bundle: " + err.Error()}
 	}
 	return err
-}
-
-func isZstd(err error) bool {
-	for _, known := range []error{zstd.ErrMagicMismatch, zstd.ErrWindowSizeExceeded, zstd.ErrDecoderSizeExceeded, zstd.ErrCRCMismatch, zstd.ErrReservedBlockType,
-		zstd.ErrCompressedSizeTooBig, zstd.ErrBlockTooSmall, zstd.ErrUnexpectedBlockSize, zstd.ErrUnknownDictionary, zstd.ErrFrameSizeExceeded, zstd.ErrFrameSizeMismatch} {
-		if errors.Is(err, known) {
-			return true
-		}
-	}
-	return strings.HasPrefix(err.Error(), "archive/tar: ")
 }
 
 // output stops when more is unpacked than the limits allow.
@@ -242,6 +232,9 @@ func (r *output) Read(b []byte) (int, error) {
 	n, err := r.from.Read(b)
 	if r.left -= int64(n); r.left < 0 {
 		return 0, &Error{Why: "unpacks to more than its size allows"}
+	}
+	if err != nil && err != io.EOF { // the file cannot be read, which comes first, or is not compressed as it should be
+		err = &Error{Why: "is damaged, or no bundle: " + err.Error()}
 	}
 	return n, err
 }
