@@ -43,7 +43,9 @@ func (zeros) Read(b []byte) (int, error) {
 	return len(b), nil
 }
 
-func small() Limits { return Limits{Files: 3, File: 1 << 20, Total: 2 << 20, Free: 1 << 20, Ratio: 100} }
+func small() Limits {
+	return Limits{Files: 3, File: 1 << 20, Total: 2 << 20, Free: 1 << 20, Ratio: 100}
+}
 
 func TestRoundTrip(t *testing.T) {
 	var out bytes.Buffer

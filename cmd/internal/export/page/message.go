@@ -43,7 +43,7 @@ func (w *writer) turn(t *turn) {
 func (w *writer) open(m *schema.Message, class string) {
 	w.endCalls()
 	n := strconv.Itoa(m.Number)
-	w.raw("<div class=\"" + class + "\" id=\"" + w.prefix + "m" + n + "\"><a class=\"n\" href=\"#" + w.prefix + "m" + n + "\" aria-label=\"Message " + n + "\">#" + n + "</a>")
+	w.raw("<div class=\"" + class + "\" id=\"" + w.prefix + "m" + n + "\"><a class=\"no\" href=\"#" + w.prefix + "m" + n + "\" aria-label=\"Message " + n + "\">#" + n + "</a>")
 }
 
 // ask writes a prompt of the user.
@@ -91,9 +91,9 @@ func (w *writer) answer(m *schema.Message) {
 		w.markdown(m.Reasoning)
 		w.raw("</div></details>")
 	}
+	w.within = true
 	w.parts(m)
-	w.endCalls()
-	w.raw("</div>\n")
+	w.endMessage()
 }
 
 // anchored writes a message that has only calls: they join those before them.
@@ -131,10 +131,23 @@ func (w *writer) parts(m *schema.Message) {
 			w.step(p.Call, p.Name, m, 0)
 		case strings.TrimSpace(p.Text) != "":
 			w.endCalls()
+			if m.Role == schema.Assistant && !w.within { // it goes on after calls
+				w.raw("<div class=\"answer\">")
+				w.within = true
+			}
 			w.raw("<div class=\"md\">")
 			w.markdown(p.Text)
 			w.raw("</div>")
 		}
+	}
+}
+
+// endMessage ends the element of an answer. The calls after it are outside, so that they
+// share a card with those of the next message.
+func (w *writer) endMessage() {
+	if w.within {
+		w.raw("</div>\n")
+		w.within = false
 	}
 }
 
@@ -148,6 +161,7 @@ func (w *writer) endCalls() {
 // step writes a call as a line that unfolds. Calls in a row share a card. anchor is the
 // number of a message that begins with the call; 0: it begins with none.
 func (w *writer) step(id, name string, m *schema.Message, anchor int) {
+	w.endMessage()
 	if !w.joined {
 		w.raw("<div class=\"card calls\">\n")
 		w.joined = true

@@ -132,6 +132,7 @@ type writer struct {
 	prefix    string                 // of ids within a sub-agent
 	nested    int                    // sub-agents that were written
 	joined    bool                   // a card of calls is open
+	within    bool                   // the element of an answer is open
 }
 
 func (w *writer) end() error { return w.out.Flush() }

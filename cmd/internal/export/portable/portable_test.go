@@ -63,7 +63,7 @@ func generated(r *rand.Rand) *Conversation {
 	if r.IntN(2) == 0 {
 		c.Document = &Document{Name: "chat.md", Text: "# Title\n"}
 		c.Attachments = []Attachment{{SHA256: strings.Repeat("ab", 32), Data: []byte{0, 1, 2}}}
-		c.Summaries = []*schema.Summary{{Version: "1.0", First: "m0", Last: "m1", MessageCount: 2, CreatedAt: schema.NewTime(at), Content: "short", Method: schema.Extracted, Members: "sha256:"+strings.Repeat("0", 64)}}
+		c.Summaries = []*schema.Summary{{Version: "1.0", First: "m0", Last: "m1", MessageCount: 2, CreatedAt: schema.NewTime(at), Content: "short", Method: schema.Extracted, Members: "sha256:" + strings.Repeat("0", 64)}}
 	}
 	if r.IntN(3) == 0 {
 		sub := Subagent{NativeID: "agent-1", Conversation: *generated(r)}
@@ -172,10 +172,10 @@ func TestForeign(t *testing.T) {
 	for text, foreign := range map[string]bool{
 		`{"sessionId":"x","messages":[]}`: true,
 		`[1]`:                             false,
-		`{"version":"2.0","exportedAt":1,"session":{"messages":[]}}`:                                                false,
-		`{"version":"1.0","exportedAt":1,"session":{"name":"x"}}`:                                                   false,
-		`{"version":"1.0","exportedAt":1,"session":{"messages":[{"role":"robot","content":"x"}]}}`:                  false,
-		`{"version":"1.0","exportedAt":1,"session":{"messages":[{"role":"user","content":7}]}}`:                     false,
+		`{"version":"2.0","exportedAt":1,"session":{"messages":[]}}`:                                                 false,
+		`{"version":"1.0","exportedAt":1,"session":{"name":"x"}}`:                                                    false,
+		`{"version":"1.0","exportedAt":1,"session":{"messages":[{"role":"robot","content":"x"}]}}`:                   false,
+		`{"version":"1.0","exportedAt":1,"session":{"messages":[{"role":"user","content":7}]}}`:                      false,
 		`{"version":"1.0","exportedAt":1,"session":{"messages":[{"role":"user","content":"x","timestamp":"soon"}]}}`: false,
 	} {
 		_, err := ReadJSON([]byte(text))
