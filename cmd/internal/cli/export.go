@@ -277,7 +277,7 @@ func (t *exportTarget) pack() error {
 func (t *exportTarget) name(g *export.Gathered) string {
 	name := portable.FileName(g.Title(), g.At(), t.format.Name)
 	if t.taken[name] {
-		name = portable.FileName(g.Title()+" "+g.ID, g.At(), t.format.Name)
+		name = strings.TrimSuffix(name, t.format.Name) + strings.ToLower(g.ID) + "." + t.format.Name
 	}
 	t.taken[name] = true
 	return name

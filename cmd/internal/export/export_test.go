@@ -28,7 +28,7 @@ func small(t testing.TB) *Gathered {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := &Gathered{Conversation: *c, ID: c.Session.ID, Root: "/src/shop"}
+	g := &Gathered{Conversation: *c, ID: c.Session.ID}
 	numberAll(&g.Conversation)
 	return g
 }

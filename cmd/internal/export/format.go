@@ -29,7 +29,7 @@ func Formats() []Format {
 			return portable.WriteLines(w, &g.Conversation)
 		}},
 		{"md", func(_ context.Context, w io.Writer, g *Gathered) error {
-			return forge.Write(w, &forge.Input{Session: g.Session, History: History(&g.Conversation), LeftOut: g.LeftOut, Root: g.Root})
+			return forge.Write(w, &forge.Input{Session: g.Session, History: History(&g.Conversation), LeftOut: g.LeftOut})
 		}},
 		{"html", writePage},
 	}

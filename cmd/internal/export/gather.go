@@ -35,8 +35,7 @@ func (o Options) filters() bool {
 type Gathered struct {
 	portable.Conversation
 	ID       string
-	Root     string // of the workspace
-	Unasked  int    // sub-agents that were left out because nobody asked for them
+	Unasked  int // sub-agents that were left out because nobody asked for them
 	Warnings []string
 }
 
@@ -52,7 +51,7 @@ func Gather(w *workspace.Workspace, e store.Entry, o Options) (*Gathered, error)
 	if err := g.conversation(c, &out.Conversation); err != nil {
 		return nil, fmt.Errorf("export %q: %w", e.Path, err)
 	}
-	out.ID, out.Root = out.Session.ID, w.Store.Root()
+	out.ID = out.Session.ID
 	name := out.Session.ConversationType + ".md"
 	if text, err := w.Store.ReadFile(c.Path() + "/" + name); err == nil && path.Base(name) == name && !o.filters() {
 		if o.Redact {

@@ -26,8 +26,7 @@ const PageProgram = "cortext-page"
 
 // aboutPage is the line about a page.
 type aboutPage struct {
-	Root    string `json:"root"`
-	Numbers []int  `json:"numbers"` // of the messages
+	Numbers []int `json:"numbers"` // of the messages
 }
 
 // writePage writes a page. Without the program, it shows messages as they were typed.
@@ -36,7 +35,7 @@ func writePage(ctx context.Context, w io.Writer, g *Gathered) error {
 	if !ok {
 		return page.New(nil).Page(w, PageOf(g))
 	}
-	about := aboutPage{Root: g.Root}
+	var about aboutPage
 	for i := range g.Messages {
 		about.Numbers = append(about.Numbers, g.Messages[i].Number)
 	}
@@ -92,7 +91,7 @@ func RenderPage(from io.Reader, to io.Writer, markdown page.Markdown) error {
 	if c.Session == nil {
 		return errors.New("standard input has no record of the conversation")
 	}
-	g := &Gathered{Conversation: *c, Root: about.Root}
+	g := &Gathered{Conversation: *c}
 	numberAll(&g.Conversation)
 	for i := range g.Messages {
 		if i < len(about.Numbers) {
@@ -114,7 +113,7 @@ func numberAll(c *portable.Conversation) {
 func PageOf(g *Gathered) *page.Input {
 	content := map[string][]byte{}
 	contentsOf(&g.Conversation, content)
-	return pageOf(&g.Conversation, g.Root, func(sha256 string) ([]byte, bool) {
+	return pageOf(&g.Conversation, func(sha256 string) ([]byte, bool) {
 		b, ok := content[sha256]
 		return b, ok
 	})
@@ -129,10 +128,10 @@ func contentsOf(c *portable.Conversation, content map[string][]byte) {
 	}
 }
 
-func pageOf(c *portable.Conversation, root string, content func(string) ([]byte, bool)) *page.Input {
-	in := &page.Input{Session: c.Session, History: History(c), LeftOut: c.LeftOut, Root: root, Content: content}
+func pageOf(c *portable.Conversation, content func(string) ([]byte, bool)) *page.Input {
+	in := &page.Input{Session: c.Session, History: History(c), LeftOut: c.LeftOut, Content: content}
 	for i := range c.Subagents {
-		sub := page.Subagent{Input: *pageOf(&c.Subagents[i].Conversation, root, content)}
+		sub := page.Subagent{Input: *pageOf(&c.Subagents[i].Conversation, content)}
 		if sub.Session != nil && sub.Session.Links != nil {
 			sub.Call = sub.Session.Links.ToolCallID
 		}

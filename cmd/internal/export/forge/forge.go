@@ -25,11 +25,14 @@ type Input struct {
 	Session *schema.Session
 	History schema.History
 	LeftOut []string // what is missing, in a few words each
-	Root    string   // files below it are named relative to it
+	Root    string   // files below it are named relative to it; empty: the folder that most of them are in
 }
 
 // Write renders a conversation.
 func Write(to io.Writer, in *Input) error {
+	if in.Root == "" {
+		in.Root = call.Root(in.History.Tools)
+	}
 	w := writer{in: in, out: bufio.NewWriterSize(to, 1<<16), loose: in.History.LooseCalls()}
 	w.head()
 	for i := range in.History.Messages {

@@ -26,7 +26,7 @@ type Input struct {
 	History   schema.History
 	Subagents []Subagent
 	LeftOut   []string                                      // what the page lacks, in a few words each
-	Root      string                                        // files below it are named relative to it
+	Root      string                                        // files below it are named relative to it; empty: the folder that most of them are in
 	Content   func(sha256 string) (content []byte, ok bool) // of an attachment; may be nil
 }
 
@@ -86,6 +86,9 @@ func (r *Renderer) Page(to io.Writer, in *Input) error {
 	for i := range turns {
 		w.turn(&turns[i])
 	}
+	for _, sub := range w.subagents[""] {
+		w.subagent(sub)
+	}
 	w.raw("</main>\n<footer>Written by cortext.")
 	if n := in.History.Aside; n > 0 {
 		fmt.Fprintf(w.out, " %s on other branches %s not shown.", count(n, "message"), isAre(n))
@@ -112,6 +115,9 @@ func (r *Renderer) Messages(to io.Writer, in *Input, first, last int) error {
 }
 
 func (r *Renderer) writer(to io.Writer, in *Input) *writer {
+	if in.Root == "" {
+		in.Root = call.Root(in.History.Tools)
+	}
 	w := &writer{r: r, in: in, out: bufio.NewWriterSize(to, 1<<16), loose: in.History.LooseCalls(), calls: map[string]*call.Call{}, subagents: map[string][]*Subagent{}}
 	for i := range in.Subagents {
 		sub := &in.Subagents[i]
