@@ -242,8 +242,8 @@ func linesOf[R any](x *lookup, log io.ReaderAt, k logKind[R]) Lines {
 
 // Counts reports whether the record with an id that begins at an offset counts: no other
 // line has the id, or this one is its last state.
-func (l *Lines) Counts(id string, offset int64) bool {
-	if id == "" {
+func (l *Lines) Counts(id []byte, offset int64) bool {
+	if len(id) == 0 {
 		return true
 	}
 	place := l.places.find(id)
@@ -259,9 +259,9 @@ func (l *Lines) Counts(id string, offset int64) bool {
 // Number returns the number of the message with an id, as in [schema.Message], or 0 if it
 // is on a branch that was left, or unknown. Messages without an id are found by the offset
 // of their line.
-func (n *Numbers) Number(id string, offset int64) int {
+func (n *Numbers) Number(id []byte, offset int64) int {
 	place := int32(-1)
-	if id != "" {
+	if len(id) > 0 {
 		place = n.places.find(id)
 	} else if i, ok := slices.BinarySearchFunc(n.places.lines, offset, func(l line, at int64) int { return cmp.Compare(l.offset, at) }); ok {
 		place = int32(i)

@@ -1,10 +1,10 @@
 package search
 
 import (
+	"bytes"
 	"cmp"
 	"math"
 	"slices"
-	"strings"
 
 	"cortext/schema"
 	"cortext/store"
@@ -14,8 +14,8 @@ import (
 type record struct {
 	terms     uint64 // the set of terms
 	texts     int    // passages with at least one
-	id        string
-	messageID string
+	id        []byte
+	messageID []byte
 	isCall    bool
 	number    int // of the message; 0 if none, or on a branch that was left
 
@@ -28,6 +28,7 @@ type record struct {
 // A kind is one of the two logs of a conversation, with what its lines are.
 type kind struct {
 	log    *store.Log
+	plain  func(line []byte) (p plainLine, ok bool)
 	parse  func(line []byte) (record, []passage, error)
 	chain  []entry // what the index covers of the log
 	isCall bool
@@ -35,12 +36,12 @@ type kind struct {
 
 func parseMessage(line []byte) (record, []passage, error) {
 	m, err := schema.ParseMessage(line)
-	return record{id: m.ID, messageID: m.ID}, messagePassages(&m), err
+	return record{id: []byte(m.ID), messageID: []byte(m.ID)}, messagePassages(&m), err
 }
 
 func parseTool(line []byte) (record, []passage, error) {
 	t, err := schema.ParseTool(line)
-	return record{id: t.ID, messageID: t.MessageID, isCall: true}, toolPassages(&t), err
+	return record{id: []byte(t.ID), messageID: []byte(t.MessageID), isCall: true}, toolPassages(&t), err
 }
 
 // A reading searches the records of one conversation.
@@ -63,10 +64,10 @@ func (r *reading) open() (ok bool) {
 		return false
 	}
 	if r.In != Tools {
-		r.kinds = append(r.kinds, &kind{log: r.logs.Messages, parse: parseMessage})
+		r.kinds = append(r.kinds, &kind{log: r.logs.Messages, plain: plainMessage, parse: parseMessage})
 	}
 	if r.In == Tools || r.In == "" {
-		r.kinds = append(r.kinds, &kind{log: r.logs.Tools, parse: parseTool, isCall: true})
+		r.kinds = append(r.kinds, &kind{log: r.logs.Tools, plain: plainTool, parse: parseTool, isCall: true})
 	}
 	if r.index != nil {
 		for _, k := range r.kinds {
@@ -87,13 +88,18 @@ func (r *reading) close() {
 func (q *Query) match(r *record, passages []passage) (ok bool) {
 	for _, p := range passages {
 		if q.In.searched(p.place) {
-			if set := q.in(p.text); set != 0 {
-				r.terms |= set
-				r.texts++
-			}
+			r.add(q.in(p.text))
 		}
 	}
 	return r.terms != 0
+}
+
+// add adds the set of terms that are in a text of the record.
+func (r *record) add(terms uint64) {
+	if terms != 0 {
+		r.terms |= terms
+		r.texts++
+	}
 }
 
 // records returns the records that count and in which terms occur, in the order of their
@@ -176,14 +182,14 @@ func (r *reading) decoded() ([]record, error) {
 	for i := range msgs {
 		m := &msgs[i]
 		numbers[m.ID] = m.Number
-		f := record{id: m.ID, messageID: m.ID, number: m.Number, held: messagePassages(m)}
+		f := record{id: []byte(m.ID), messageID: []byte(m.ID), number: m.Number, held: messagePassages(m)}
 		if r.match(&f, f.held) {
 			all = append(all, f)
 		}
 	}
 	for i := range tools {
 		t := &tools[i]
-		f := record{id: t.ID, messageID: t.MessageID, isCall: true, number: numbers[t.MessageID], held: toolPassages(t)}
+		f := record{id: []byte(t.ID), messageID: []byte(t.MessageID), isCall: true, number: numbers[t.MessageID], held: toolPassages(t)}
 		if r.match(&f, f.held) {
 			all = append(all, f)
 		}
@@ -196,9 +202,9 @@ func (r *reading) hits(all []record, most int) ([]Hit, error) {
 	byNumber := func(a, b *record) int {
 		return cmp.Or(
 			cmp.Compare(uint(a.number-1), uint(b.number-1)), // those without a number come last
-			strings.Compare(a.messageID, b.messageID),
+			bytes.Compare(a.messageID, b.messageID),
 			cmp.Compare(bit(a.isCall), bit(b.isCall)),
-			strings.Compare(a.id, b.id),
+			bytes.Compare(a.id, b.id),
 		)
 	}
 	places := make([]int, len(all))
@@ -224,7 +230,7 @@ func (r *reading) hits(all []record, most int) ([]Hit, error) {
 		}
 		for _, p := range passages {
 			if len(hits) < most && r.In.searched(p.place) && r.in(p.text) != 0 {
-				hits = append(hits, Hit{Place: p.place, Message: f.number, MessageID: f.messageID, Excerpt: r.excerpt(p.text)})
+				hits = append(hits, Hit{Place: p.place, Message: f.number, MessageID: string(f.messageID), Excerpt: r.excerpt(p.text)})
 			}
 		}
 	}

@@ -147,7 +147,7 @@ func (s *scanner) block(text []byte, offset int64) bool {
 		if end >= 0 {
 			to = at + end
 		}
-		if !s.line(text[from:to:to], offset+int64(from), end >= 0) {
+		if !s.line(text[from:to:to], offset+int64(from), at-from, end >= 0) {
 			return false
 		}
 		for i, n := range s.needles {
@@ -158,8 +158,16 @@ func (s *scanner) block(text []byte, offset int64) bool {
 	}
 }
 
-// line searches one line.
-func (s *scanner) line(text []byte, offset int64, terminated bool) bool {
+// line searches the line at an offset of the log. No term is in it before from.
+func (s *scanner) line(text []byte, offset int64, from int, terminated bool) bool {
+	if p, ok := s.kind.plain(text); ok && terminated && whole(text) {
+		f := record{isCall: s.kind.isCall, kind: s.kind, offset: offset}
+		if s.matchPlain(&f, text, &p, from); f.terms == 0 {
+			return true
+		}
+		f.id, f.messageID = bytes.Clone(p.id), bytes.Clone(p.messageID)
+		return s.found(f)
+	}
 	return jsonl.Split(text, offset, 0, terminated, func(rec jsonl.Record, err error) bool {
 		if err != nil {
 			return true
