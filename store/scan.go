@@ -54,6 +54,20 @@ func (l *Log) Err() error {
 	return l.err
 }
 
+// Load reads the whole log into memory, into buf if that is large enough, and returns it.
+// From then on the log is read from there: the caller must leave it as it is.
+func (l *Log) Load(buf []byte) ([]byte, error) {
+	if int64(cap(buf)) < l.size {
+		buf = make([]byte, l.size)
+	}
+	buf = buf[:l.size]
+	if n, err := l.ReadAt(buf, 0); n < len(buf) {
+		return nil, explain(err)
+	}
+	l.ReaderAt = bytes.NewReader(buf)
+	return buf, nil
+}
+
 // A Block is a part of a log: whole lines.
 type Block struct {
 	Offset int64  // of the first line

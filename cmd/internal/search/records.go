@@ -20,9 +20,9 @@ type record struct {
 	number    int // of the message; 0 if none, or on a branch that was left
 
 	// Where to read it again.
-	kind   *kind
+	kind   *kind // nil if it is not in the conversation's own logs
 	offset int64
-	held   []passage // if it is not in the conversation's own logs
+	held   []passage // if kind is nil
 }
 
 // A kind is one of the two logs of a conversation, with what its lines are.
@@ -32,6 +32,29 @@ type kind struct {
 	parse  func(line []byte) (record, []passage, error)
 	chain  []entry // what the index covers of the log
 	isCall bool
+	memory *logMemory
+	text   []byte // the whole log, if it is in memory
+}
+
+// load reads the log into memory, unless it is large.
+func (k *kind) load() error {
+	if k.text != nil || k.log.Size() > chunk || k.log.Size() == 0 {
+		return nil
+	}
+	text, err := k.log.Load(k.memory.text)
+	if err == nil {
+		k.memory.text, k.text = text, text
+	}
+	return err
+}
+
+// A memory is what the search of one conversation leaves for that of the next.
+type memory struct{ messages, tools logMemory }
+
+// A logMemory is the memory for one log of a conversation.
+type logMemory struct {
+	text []byte
+	regular
 }
 
 func parseMessage(line []byte) (record, []passage, error) {
@@ -49,10 +72,13 @@ type reading struct {
 	*Query
 	c     *store.Reader
 	entry store.Entry
-	index *lookup     // nil if there is none
-	logs  *store.Logs // nil if they are not open
-	kinds []*kind
+	index *lookup // nil if there is none
+	use   *memory
 	whole bool // decode every record
+
+	logs            *store.Logs // nil if they are not open
+	messages, tools kind
+	kinds           []*kind // those that are searched
 }
 
 // open opens the logs that are searched. ok is false if not all records are in them.
@@ -63,11 +89,13 @@ func (r *reading) open() (ok bool) {
 	if r.logs, ok = r.c.OpenLogs(); !ok {
 		return false
 	}
+	r.messages = kind{log: r.logs.Messages, memory: &r.use.messages, plain: plainMessage, parse: parseMessage}
+	r.tools = kind{log: r.logs.Tools, memory: &r.use.tools, plain: plainTool, parse: parseTool, isCall: true}
 	if r.In != Tools {
-		r.kinds = append(r.kinds, &kind{log: r.logs.Messages, plain: plainMessage, parse: parseMessage})
+		r.kinds = append(r.kinds, &r.messages)
 	}
 	if r.In == Tools || r.In == "" {
-		r.kinds = append(r.kinds, &kind{log: r.logs.Tools, plain: plainTool, parse: parseTool, isCall: true})
+		r.kinds = append(r.kinds, &r.tools)
 	}
 	if r.index != nil {
 		for _, k := range r.kinds {
@@ -145,12 +173,19 @@ func (q *Query) rarest(have uint64) int {
 
 // counting returns the records that count, with the numbers of their messages.
 func (r *reading) counting(all []record) ([]record, error) {
+	someCalls := slices.ContainsFunc(all, func(f record) bool { return f.isCall })
+	if ok, err := r.areRegular(someCalls); err != nil {
+		return nil, err
+	} else if ok {
+		r.use.messages.number(all)
+		return all, nil
+	}
 	numbers, err := r.logs.Numbers()
 	if err != nil {
 		return nil, err
 	}
 	calls := &store.Lines{}
-	if slices.ContainsFunc(all, func(f record) bool { return f.isCall }) {
+	if someCalls {
 		if calls, err = r.logs.Calls(); err != nil {
 			return nil, err
 		}
@@ -168,6 +203,23 @@ func (r *reading) counting(all []record) ([]record, error) {
 		}
 	}
 	return list, nil
+}
+
+// areRegular reports whether the log of the messages is regular, and that of the calls if
+// it matters.
+func (r *reading) areRegular(calls bool) (ok bool, err error) {
+	for _, k := range []*kind{&r.messages, &r.tools} {
+		if k.isCall && !calls {
+			continue
+		}
+		if err := k.load(); err != nil {
+			return false, err
+		}
+		if int64(len(k.text)) < k.log.Size() || !k.memory.read(k.text, k.isCall) {
+			return false, nil
+		}
+	}
+	return true, nil
 }
 
 // decoded returns the records that count and in which terms occur, by decoding every
@@ -207,23 +259,31 @@ func (r *reading) hits(all []record, most int) ([]Hit, error) {
 			bytes.Compare(a.id, b.id),
 		)
 	}
-	places := make([]int, len(all))
-	for i := range places {
-		places[i] = i
+	best := func(a, b *record) int {
+		return cmp.Or(cmp.Compare(count(b.terms), count(a.terms)), byNumber(a, b))
 	}
-	slices.SortStableFunc(places, func(i, j int) int {
-		return cmp.Or(cmp.Compare(count(all[j].terms), count(all[i].terms)), byNumber(&all[i], &all[j]))
-	})
-	if most > 0 && len(places) > most {
-		places = places[:most]
-	}
-	slices.SortStableFunc(places, func(i, j int) int { return byNumber(&all[i], &all[j]) })
 	if most == 0 {
 		most = math.MaxInt
 	}
-	var hits []Hit
-	for _, i := range places {
+	var list []*record // the best ones, the best first; those that are equal in order
+	for i := range all {
 		f := &all[i]
+		if len(list) == most && best(f, list[most-1]) >= 0 {
+			continue
+		}
+		at := len(list)
+		if most < math.MaxInt {
+			for at > 0 && best(f, list[at-1]) < 0 {
+				at--
+			}
+		}
+		if list = slices.Insert(list, at, f); len(list) > most {
+			list = list[:most]
+		}
+	}
+	slices.SortStableFunc(list, byNumber)
+	var hits []Hit
+	for _, f := range list {
 		passages, err := f.read()
 		if err != nil {
 			return nil, err

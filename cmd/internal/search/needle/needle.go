@@ -223,14 +223,14 @@ func (n *Needle) Certain(b []byte, place int) bool {
 // Welded reports whether part of a line looks like the beginning of another. Quotation
 // marks in texts are escaped, and an object within a line follows a bracket, a comma or a
 // colon.
-func Welded(line []byte) bool {
-	p := pairs{secondMask: 0xff, second: 0xff, other: [3][2]byte{{'{', '"'}, {'}', '{'}, {'}', '{'}}, more: true}
-	for at := 1; at < len(line); at++ {
-		i := p.index(line[at:])
+func Welded(lines []byte) bool {
+	p := pairs{secondMask: 0xff, second: 0xff, other: [3][2]byte{{'{', '"'}, {'}', '{'}, {'}', '{'}}, more: true} // the first is NUL
+	for at := 1; at < len(lines); at++ {
+		i := p.index(lines[at:])
 		if i < 0 {
 			return false
 		}
-		if at += i; line[at] != '{' || strings.IndexByte("[,:", line[at-1]) < 0 {
+		if at += i; lines[at] != '{' || strings.IndexByte("[,:\n", lines[at-1]) < 0 {
 			return true
 		}
 	}
