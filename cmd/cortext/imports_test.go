@@ -216,8 +216,9 @@ var rules = map[string]rule{
 		why: "gathers what package resume builds from: no launch, no printing",
 	},
 	"cortext/cmd/internal/compact": {
-		ours: []string{"cortext/cmd/internal/settings", "cortext/cmd/internal/summarize", "cortext/cmd/internal/workspace", "cortext/resume/summary", "cortext/schema", "cortext/store"},
-		why:  "makes summaries: no transcript, no agent session",
+		ours: []string{"cortext/cmd/internal/settings", "cortext/cmd/internal/summarize", "cortext/cmd/internal/workspace", "cortext/resume/notes", "cortext/resume/summary",
+			"cortext/schema", "cortext/schema/clip", "cortext/store"},
+		why: "makes summaries and titles: no transcript, no agent session",
 	},
 	"cortext/cmd/internal/stop": {
 		ours: []string{"cortext/cmd/internal/binding", "cortext/cmd/internal/capture", "cortext/cmd/internal/compact", "cortext/cmd/internal/shell", "cortext/cmd/internal/workspace",
@@ -261,7 +262,7 @@ var rules = map[string]rule{
 			"cortext/cmd/internal/find", "cortext/cmd/internal/interrupt", "cortext/cmd/internal/launch", "cortext/cmd/internal/lifecycle",
 			"cortext/cmd/internal/listing", "cortext/cmd/internal/openai", "cortext/cmd/internal/payload", "cortext/cmd/internal/picker",
 			"cortext/cmd/internal/redact", "cortext/cmd/internal/registry", "cortext/cmd/internal/removal", "cortext/cmd/internal/search", "cortext/cmd/internal/shell",
-			"cortext/cmd/internal/shown", "cortext/cmd/internal/slash", "cortext/cmd/internal/stop", "cortext/cmd/internal/watch",
+			"cortext/cmd/internal/shown", "cortext/cmd/internal/slash", "cortext/cmd/internal/stop", "cortext/cmd/internal/summarize", "cortext/cmd/internal/watch",
 			"cortext/cmd/internal/workspace", "cortext/inject", "cortext/resume", "cortext/resume/notes", "cortext/schema", "cortext/schema/rawjson",
 			"cortext/store", "cortext/store/mergefile"},
 		modules: []string{"github.com/charmbracelet/x/ansi", "github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term"},
