@@ -84,17 +84,14 @@ func (o *resumeOptions) start(cmd *cobra.Command, list []string) ([]string, erro
 	return list, nil
 }
 
-// keep returns what the flags select, or nil if they select everything.
-func (o *resumeOptions) keep(now time.Time) (func(store.Entry) bool, error) {
+// only returns what the flags select, or nil if they select everything.
+func (o *resumeOptions) only(now time.Time) (*listing.Filter, error) {
 	f, err := o.candidates.filter(now)
 	if err != nil || !o.candidates.narrows() {
 		return nil, err
 	}
 	f.All, f.Archived = len(f.Statuses) == 0, true
-	return func(e store.Entry) bool {
-		s := e.Session
-		return f.Selects(&listing.Row{Type: s.ConversationType, Status: workspace.ShownStatus(e), Archived: s.Archived, Tags: s.Tags})
-	}, nil
+	return &f, nil
 }
 
 // recent returns the conversations that were active since a time.
@@ -109,18 +106,18 @@ func recent(list []store.Entry, since time.Time) (kept []store.Entry) {
 
 // chosen returns the conversation that the command is about. If several match, those with
 // messages since --since come first.
-func (a *app) chosen(ctx context.Context, w *opened, query string, keep func(store.Entry) bool, o resumeOptions) (picked, error) {
+func (a *app) chosen(ctx context.Context, w *opened, query string, only *listing.Filter, o resumeOptions) (picked, error) {
 	switch {
-	case o.latest && keep == nil:
+	case o.latest && only == nil:
 		e, err := latest(w, query)
 		return picked{Entry: e}, err
 	case o.session != "":
 		e, err := w.Pick(query)
 		return picked{Entry: e}, err
-	case keep == nil && o.Since.IsZero():
+	case only == nil && o.Since.IsZero():
 		return a.pick(ctx, w, query)
 	}
-	list, err := matching(w, query, keep)
+	list, err := matching(w, query, only)
 	if err != nil {
 		return picked{}, err
 	}

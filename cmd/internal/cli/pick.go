@@ -63,7 +63,7 @@ func (a *app) pickAmong(ctx context.Context, w *opened, s selected) (picked, err
 // candidates returns the conversations that query matches, or all.
 func candidates(w *opened, query string) ([]store.Entry, error) {
 	if query == "" {
-		all, err := history.Listed(w.Store)
+		all, err := w.Choices()
 		if err == nil && len(all) == 0 {
 			err = workspace.ErrNoConversation
 		}
@@ -126,14 +126,7 @@ func latest(w *opened, query string) (store.Entry, error) {
 	if query != "" {
 		return store.Entry{}, &usageError{"--continue cannot be combined with a query", ""}
 	}
-	all, err := w.Store.List()
-	if err == nil && len(all) == 0 {
-		err = workspace.ErrNoConversation
-	}
-	if err != nil {
-		return store.Entry{}, err
-	}
-	return all[0], nil
+	return w.Latest()
 }
 
 // confirmCompleted asks before resuming a completed conversation.

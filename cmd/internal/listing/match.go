@@ -335,22 +335,26 @@ func (m *matcher) byLetters() ([]int, find.Tier, error) {
 	return find.Best(scores, len(scores)), find.ByLetters, nil
 }
 
-// Nearest returns the positions of up to n conversations that a query without a match may
-// have meant, best first.
-func (l *Listing) Nearest(query string, n int) (at []int) {
+// Nearest returns the positions of up to n conversations, of those that a filter selects,
+// that a query without a match may have meant, best first.
+func (l *Listing) Nearest(query string, f Filter, n int) (at []int) {
 	l.try(func(v *view) error {
-		if err := v.base.loadAll(); err != nil {
+		among, err := v.selectAll(&f)
+		if err != nil || query == "" {
 			return err
 		}
-		items := make([]find.Item, v.n)
-		for i := range items {
-			r, err := v.row(i)
+		items := make([]find.Item, len(among))
+		for i, k := range among {
+			r, err := v.row(k)
 			if err != nil {
 				return err
 			}
 			items[i] = *r.item()
 		}
 		at = find.Nearest(items, query, n)
+		for i := range at {
+			at[i] = among[at[i]]
+		}
 		return nil
 	})
 	return at
