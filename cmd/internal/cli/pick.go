@@ -15,7 +15,7 @@ import (
 	"cortext/store"
 )
 
-// A picked is what the user chose to resume.
+// A picked is what the user chose to do, and with which conversation.
 type picked struct {
 	store.Entry
 	agent string          // to resume in, if the user chose one
@@ -48,7 +48,7 @@ type selected struct {
 	filter  listing.Filter // selects them, with the query
 }
 
-// pickAmong asks the user at the terminal which of several conversations is meant.
+// pickAmong asks the user at the terminal to choose one of several conversations.
 func (a *app) pickAmong(ctx context.Context, w *opened, s selected) (picked, error) {
 	switch {
 	case !a.terminal.present():
@@ -121,7 +121,7 @@ func choices(on screen, entries []store.Entry) {
 	}
 }
 
-// latest returns the conversation that was active last. It takes no query.
+// latest returns the most recently active conversation. A query is a usage error.
 func latest(w *opened, query string) (store.Entry, error) {
 	if query != "" {
 		return store.Entry{}, &usageError{"--continue cannot be combined with a query", ""}
