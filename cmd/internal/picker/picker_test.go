@@ -10,6 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
+
 	"cortext/cmd/internal/listing"
 	"cortext/schema"
 )
