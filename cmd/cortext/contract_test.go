@@ -261,6 +261,8 @@ func (c *contractRun) json() {
 		"stop api --json",
 		"fork handler1 --title Copied --json",
 		"redact api --pattern GraphQL --yes --json",
+		"export api -o api.json --json",
+		"import api.json --keep-ids --json",
 		"sync --json",
 		"config --json",
 		"trust --json",

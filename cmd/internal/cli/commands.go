@@ -14,6 +14,7 @@ var commands = []struct {
 	{"init", initCommand},
 	{"new", newCommand},
 	{"import", importCommand},
+	{"export", exportCommand},
 	{"list", listCommand},
 	{"show", showCommand},
 	{"search", searchCommand},
