@@ -156,6 +156,11 @@ func runResume(a *app, cmd *cobra.Command, query string, o resumeOptions) error 
 	if err := a.fetched(ctx, w, e); err != nil {
 		return err
 	}
+	if starts && o.Branch == 0 {
+		if o.Branch, err = a.chooseBranch(ctx, w, e); err != nil {
+			return err
+		}
+	}
 	if cmd.Flags().Changed("into") {
 		return resumeInto(cmd, a, w, e, o)
 	}
