@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -101,6 +102,7 @@ func runExport(ctx context.Context, a *app, w *opened, queries []string, o expor
 	if err != nil {
 		return err
 	}
+	debug.SetGCPercent(-1) // the soft limit of memory remains: most exports end before it is reached
 	entries, err := pickMany(w, queries)
 	if err != nil {
 		return err
@@ -150,6 +152,7 @@ func (a *app) exportOne(ctx context.Context, w *opened, e store.Entry, to *expor
 		fmt.Fprintf(a.screen.errw, "cortext: %s of %q left out: --subagents includes them\n", count(g.Unasked, "sub-agent"), oneLine(g.Title()))
 	}
 	var out bytes.Buffer
+	out.Grow(g.Size())
 	if err := to.format.Write(ctx, &out, g); err != nil {
 		return fmt.Errorf("export %q: %w", e.Path, err)
 	}

@@ -39,6 +39,26 @@ type Gathered struct {
 	Warnings []string
 }
 
+// Size returns about how many bytes the text of the conversation has.
+func (g *Gathered) Size() int { return size(&g.Conversation) }
+
+func size(c *portable.Conversation) (n int) {
+	const more = 400 // for what else a record says
+	for i := range c.Messages {
+		n += len(c.Messages[i].Content) + len(c.Messages[i].Reasoning) + more
+	}
+	for i := range c.Tools {
+		n += len(c.Tools[i].Input) + len(c.Tools[i].Output) + more
+	}
+	for i := range c.Attachments {
+		n += 2 * len(c.Attachments[i].Data)
+	}
+	for i := range c.Subagents {
+		n += size(&c.Subagents[i].Conversation)
+	}
+	return n + n/16
+}
+
 // Gather reads a conversation. Damaged lines are left out, with a warning.
 func Gather(w *workspace.Workspace, e store.Entry, o Options) (*Gathered, error) {
 	c, err := w.Open(e)
