@@ -80,7 +80,10 @@ func (o exportOptions) chosen() (export.Format, error) {
 		if name == "markdown" {
 			name = "md"
 		}
-		if !slices.Contains(formatNames(), name) {
+		switch {
+		case o.bundle:
+			name = "jsonl" // what import reads fastest
+		case !slices.Contains(formatNames(), name):
 			name = export.Formats()[0].Name
 		}
 	}
