@@ -263,6 +263,9 @@ func (tx *Tx) Commit() error {
 	if err := tx.Flush(); err != nil {
 		return err
 	}
+	if err := tx.dropMarkers(); err != nil {
+		return fmt.Errorf("write %q: %w", tx.c.path, explain(err))
+	}
 	if err := tx.settleMerged(); err != nil {
 		return fmt.Errorf("write %q: %w", tx.c.path, explain(err))
 	}

@@ -38,6 +38,7 @@ var rules = map[string]rule{
 	"cortext/store/internal/folders": {modules: []string{"golang.org/x/sys/unix"}, why: "an os.Root that keeps folders open; knows no record"},
 	"cortext/store/internal/lines":   {ours: []string{"cortext/store/atomicfile"}, modules: []string{"golang.org/x/sys/unix"}, why: "appends lines; knows no record"},
 	"cortext/store/secrets":          {ours: []string{"cortext/schema/rawjson"}, why: "replaces secrets in text and JSON; knows no record"},
+	"cortext/store/mergefile":        {ours: []string{"cortext/schema", "cortext/schema/jsonl"}, why: "merges the bytes of two versions of a file: opens none"},
 	"cortext/store": {
 		ours: []string{"cortext/schema", "cortext/schema/clip", "cortext/schema/jsonl", "cortext/schema/rawjson", "cortext/schema/tokens", "cortext/store/atomicfile",
 			"cortext/store/filelock", "cortext/store/internal/folders", "cortext/store/internal/lines", "cortext/store/secrets"},
@@ -92,7 +93,7 @@ var rules = map[string]rule{
 		why:  "what the user does not want saved: no transcript, no settings",
 	},
 	"cortext/cmd/internal/listing": {
-		ours: []string{"cortext/cmd/internal/find", "cortext/schema", "cortext/store"},
+		ours: []string{"cortext/cmd/internal/find", "cortext/schema", "cortext/schema/rawjson", "cortext/store"},
 		why:  "what a list shows, filters, sorts and ranks: no settings, no printing",
 	},
 	"cortext/cmd/internal/search/needle": {modules: []string{"golang.org/x/sys/cpu"}, why: "bytes and letters; knows no record"},
@@ -112,6 +113,11 @@ var rules = map[string]rule{
 			"cortext/resume", "cortext/resume/notes", "cortext/schema", "cortext/schema/prompt",
 			"cortext/schema/clip", "cortext/schema/jsonl", "cortext/store"},
 		why: "a workspace and what the user decides about it: no transcript, no capture, no command line",
+	},
+	"cortext/cmd/internal/commits": {
+		ours: []string{"cortext/cmd/internal/git", "cortext/cmd/internal/history", "cortext/cmd/internal/registry", "cortext/cmd/internal/shell",
+			"cortext/cmd/internal/workspace", "cortext/schema", "cortext/store"},
+		why: "which conversation a commit came from: no transcript, no printing",
 	},
 	"cortext/cmd/internal/organise": {
 		ours: []string{"cortext/cmd/internal/git", "cortext/cmd/internal/workspace", "cortext/schema", "cortext/schema/rawjson", "cortext/store"},
@@ -210,8 +216,9 @@ var rules = map[string]rule{
 		why: "gathers what package resume builds from: no launch, no printing",
 	},
 	"cortext/cmd/internal/compact": {
-		ours: []string{"cortext/cmd/internal/settings", "cortext/cmd/internal/summarize", "cortext/cmd/internal/workspace", "cortext/resume/summary", "cortext/schema", "cortext/store"},
-		why:  "makes summaries: no transcript, no agent session",
+		ours: []string{"cortext/cmd/internal/settings", "cortext/cmd/internal/summarize", "cortext/cmd/internal/workspace", "cortext/resume/notes", "cortext/resume/summary",
+			"cortext/schema", "cortext/schema/clip", "cortext/store"},
+		why: "makes summaries and titles: no transcript, no agent session",
 	},
 	"cortext/cmd/internal/stop": {
 		ours: []string{"cortext/cmd/internal/binding", "cortext/cmd/internal/capture", "cortext/cmd/internal/compact", "cortext/cmd/internal/shell", "cortext/cmd/internal/workspace",
@@ -247,17 +254,17 @@ var rules = map[string]rule{
 		why: "a screen to choose on, which only the command line imports: it reads no files, and what it needs is passed in",
 	},
 	"cortext/cmd/internal/cli": {
-		ours: []string{"cortext/cmd/internal/caller", "cortext/cmd/internal/capture", "cortext/cmd/internal/check", "cortext/cmd/internal/compact",
+		ours: []string{"cortext/cmd/internal/caller", "cortext/cmd/internal/capture", "cortext/cmd/internal/check", "cortext/cmd/internal/commits", "cortext/cmd/internal/compact",
 			"cortext/cmd/internal/export", "cortext/cmd/internal/export/bundle", "cortext/cmd/internal/export/portable",
 			"cortext/cmd/internal/fork", "cortext/cmd/internal/organise", "cortext/cmd/internal/registry", "cortext/cmd/internal/repair",
 			"cortext/cmd/internal/settings", "cortext/cmd/internal/stats",
 			"cortext/cmd/internal/git", "cortext/cmd/internal/history", "cortext/cmd/internal/hook", "cortext/cmd/internal/install",
 			"cortext/cmd/internal/find", "cortext/cmd/internal/interrupt", "cortext/cmd/internal/launch", "cortext/cmd/internal/lifecycle",
 			"cortext/cmd/internal/listing", "cortext/cmd/internal/openai", "cortext/cmd/internal/payload", "cortext/cmd/internal/picker",
-			"cortext/cmd/internal/redact", "cortext/cmd/internal/registry", "cortext/cmd/internal/search", "cortext/cmd/internal/shell",
-			"cortext/cmd/internal/shown", "cortext/cmd/internal/slash", "cortext/cmd/internal/stop", "cortext/cmd/internal/watch",
+			"cortext/cmd/internal/redact", "cortext/cmd/internal/registry", "cortext/cmd/internal/removal", "cortext/cmd/internal/search", "cortext/cmd/internal/shell",
+			"cortext/cmd/internal/shown", "cortext/cmd/internal/slash", "cortext/cmd/internal/stop", "cortext/cmd/internal/summarize", "cortext/cmd/internal/watch",
 			"cortext/cmd/internal/workspace", "cortext/inject", "cortext/resume", "cortext/resume/notes", "cortext/schema", "cortext/schema/rawjson",
-			"cortext/store"},
+			"cortext/store", "cortext/store/mergefile"},
 		modules: []string{"github.com/charmbracelet/x/ansi", "github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term"},
 		why:     "arguments and printing; which agents there are, main says",
 	},
