@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"unicode/utf8"
 
 	"cortext/cmd/internal/export/portable"
 	"cortext/cmd/internal/workspace"
@@ -195,7 +196,12 @@ func (g *gatherer) keptOf(c *portable.Conversation) {
 				continue
 			}
 			g.attachments[a.SHA256] = true
-			if data, ok := g.w.Attachments.Read(a.SHA256); ok {
+			data, ok := g.w.Attachments.Read(a.SHA256)
+			if ok && g.options.Redact && utf8.Valid(data) {
+				text, err := g.w.Store.Redact(string(data), c.Session.ID)
+				data, ok = []byte(text), err == nil
+			}
+			if ok {
 				c.Attachments = append(c.Attachments, portable.Attachment{SHA256: a.SHA256, Data: data})
 			}
 		}
