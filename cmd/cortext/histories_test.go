@@ -323,12 +323,18 @@ func (h *histories) stash(w *world) {
 	h.took = true // if the stash did not apply, it is dropped
 }
 
+// revert takes back a commit that made no conversation: whether one that others continued
+// goes is for a person to decide, and git asks.
 func (h *histories) revert(w *world) {
 	h.t.Helper()
 	h.commit(w)
-	if list := w.ask(w.trees[0], "rev-list", "--no-merges", "--max-count=4", "HEAD", "--", "conversations"); len(list) > 1 {
+	list := w.ask(w.trees[0], "rev-list", "--no-merges", "--max-count=4", "HEAD", "--", "conversations")
+	list = slices.DeleteFunc(list, func(commit string) bool {
+		return len(w.ask(w.trees[0], "show", "--diff-filter=A", "--name-only", "--format=", commit, "--", "conversations")) > 0
+	})
+	if len(list) > 0 {
 		h.took = true
-		h.merging(w, "revert", "--no-edit", pick(w, list[:len(list)-1]))
+		h.merging(w, "revert", "--no-edit", pick(w, list))
 	}
 }
 

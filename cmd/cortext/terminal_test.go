@@ -213,6 +213,79 @@ func TestNumberedList(t *testing.T) {
 	}
 }
 
+// TestResumeAsksForBranch: if a conversation was continued in two sessions, as in two
+// clones, resume asks once which of them to continue. A rewind is no question.
+func TestResumeAsksForBranch(t *testing.T) {
+	dir := t.TempDir()
+	must(t, "-C", dir, "init")
+	line := func(session, role, id, parent, text string, second int) string {
+		if parent != "null" {
+			parent = `"` + parent + `"`
+		}
+		content := `"` + text + `"`
+		if role == "assistant" {
+			content = fmt.Sprintf(`[{"type":"text","text":"%s"}],"id":"m%s"`, text, id)
+		}
+		return fmt.Sprintf(`{"type":"%s","message":{"role":"%[1]s","content":%s},"uuid":"%s","parentUuid":%s,"sessionId":"%s","timestamp":"2025-11-22T10:00:%02d.000Z"}`+"\n", role, content, id, parent, session, second)
+	}
+	first := filepath.Join(dir, "s1.jsonl")
+	text := line("s1", "user", "u1", "null", "explain the cache", 0) + line("s1", "assistant", "a1", "u1", "hi", 1) +
+		line("s1", "user", "u2", "a1", "in the first", 2) + line("s1", "assistant", "a2", "u2", "yes", 3) +
+		line("s1", "user", "u3", "a1", "after a rewind", 4) + line("s1", "assistant", "a3", "u3", "yes", 5)
+	if err := os.WriteFile(first, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	must(t, "-C", dir, "import", first)
+	term := onDumbTerminal(t, dir, "resume", "cache")
+	if err := term.WaitFor("run npm install -g @anthropic-ai/claude-code", patience); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(term.Screen(), "Which branch?") {
+		t.Errorf("a rewind is a question:\n%s", term.Screen())
+	}
+
+	// What a merge brings from another clone.
+	logs, err := filepath.Glob(filepath.Join(dir, "conversations/*/*/.session/messages.jsonl"))
+	if err != nil || len(logs) != 1 {
+		t.Fatal(logs, err)
+	}
+	raw, err := os.ReadFile(logs[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	theirs := `{"id":"u9","parent_id":"ma1","timestamp":"2025-11-22T10:00:06.000Z","role":"user","content":"in the other clone","source":"s9"}` + "\n" +
+		`{"id":"m9","parent_id":"u9","timestamp":"2025-11-22T10:00:07.000Z","role":"assistant","content":"yes","source":"s9"}` + "\n"
+	sessionFile := filepath.Join(filepath.Dir(logs[0]), "session.json")
+	sess, err := os.ReadFile(sessionFile)
+	if err == nil {
+		err = os.WriteFile(logs[0], append(raw, theirs...), 0o600)
+	}
+	if err == nil {
+		err = os.WriteFile(sessionFile, []byte(strings.Replace(string(sess), `"native_id":"s1"}`, `"native_id":"s1"},{"agent":"claude","native_id":"s9"}`, 1)), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	term = onDumbTerminal(t, dir, "resume", "cache")
+	answer(t, term, "Which branch? [3]", "7")
+	answer(t, term, "there is no branch 7, only 1 to 3", "1")
+	if err := term.WaitFor("run npm install -g @anthropic-ai/claude-code", patience); err != nil {
+		t.Fatal(err)
+	}
+	for _, words := range []string{"from the beginning", "after a rewind", "resumed by default: in the other clone"} {
+		if !strings.Contains(term.Screen(), words) {
+			t.Errorf("%q is not on the screen:\n%s", words, term.Screen())
+		}
+	}
+	term = onDumbTerminal(t, dir, "resume", "cache")
+	if err := term.WaitFor("run npm install -g @anthropic-ai/claude-code", patience); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(term.Screen(), "Which branch?") {
+		t.Error("the question comes twice")
+	}
+}
+
 // onDumbTerminal starts cortext in a terminal that cannot move its cursor.
 func onDumbTerminal(t *testing.T, dir string, args ...string) *agenttest.Terminal {
 	t.Helper()

@@ -180,6 +180,7 @@ func TestMergeDamage(t *testing.T) {
 		{"no base", "", a + c, b + c + d, a + b + c + d},
 		{"another order", a, a + b + c, a + c + b + d, a + b + c + d},
 		{"an empty side", a, "", a + b, a + b},
+		{"lines in the order of their times", a, a + b + d, a + c, a + b + c + d},
 	} {
 		if got := merged(t, logName, []byte(test.base), []byte(test.ours), []byte(test.theirs)); string(got) != test.want {
 			t.Errorf("%s:\n%swant\n%s", test.name, got, test.want)
@@ -269,5 +270,28 @@ func TestMergeSessions(t *testing.T) {
 		if a, b := string(got.AppendLine(nil)), string(want.AppendLine(nil)); a != b {
 			t.Fatalf("seed %d: merged\n%s\nunion\n%s\nbase\n%sours\n%stheirs\n%s", seed, a, b, files[0], files[1], files[2])
 		}
+	}
+}
+
+// What one side changed without a stamp, as a person with an editor does, counts if the
+// other side left it as it was; a redaction is never undone.
+func TestMergeOneSide(t *testing.T) {
+	base := &schema.Session{Version: schema.Version, ConversationID: "1030-chat-x-hv37", Status: schema.Active, Title: "x", Tags: []string{"old", "kept"}, Notes: "n", Description: "d [redacted: y]", ID: "01kanht420fe0kcfqm06m7hv37"}
+	ours, theirs := base.Clone(), base.Clone()
+	ours.Title, ours.Tags, ours.Description = "a", []string{"kept"}, "d secret"
+	theirs.Notes, theirs.LastActive = "z", schema.NewTime(start)
+	var files [3][]byte
+	for i, s := range []*schema.Session{base, ours, theirs} {
+		var err error
+		if files[i], err = s.Marshal(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := schema.ParseSession(merged(t, strings.Replace(logName, "messages.jsonl", "session.json", 1), files[0], files[1], files[2]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Title != "a" || !slices.Equal(got.Tags, []string{"kept"}) || got.Notes != "z" || got.Description != base.Description {
+		t.Errorf("title %q, tags %q, notes %q, description %q", got.Title, got.Tags, got.Notes, got.Description)
 	}
 }

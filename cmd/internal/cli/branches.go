@@ -1,12 +1,16 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"io"
+	"strconv"
 
 	"cortext/cmd/internal/history"
 	"cortext/cmd/internal/shell"
 	"cortext/resume"
+	"cortext/schema"
+	"cortext/store"
 )
 
 // branches prints the branches of a conversation, if there are several, and the
@@ -26,14 +30,64 @@ func branches(w io.Writer, on screen, found *history.Shown) {
 	}
 	fmt.Fprintf(w, "branches: (%s)\n", shell.Quote("cortext", "resume", s.ID, "--branch")+" N")
 	for _, b := range found.Branches {
-		from := "from the beginning"
-		if b.After > 0 {
-			from = fmt.Sprintf("after message %d", b.After)
+		fmt.Fprintln(w, on.branch(b))
+	}
+}
+
+// branch describes a branch on one line.
+func (s screen) branch(b history.Branch) string {
+	from := "from the beginning"
+	if b.After > 0 {
+		from = fmt.Sprintf("after message %d", b.After)
+	}
+	newest := ""
+	if b.Newest {
+		newest = ", resumed by default"
+	}
+	return fmt.Sprintf("%3d  %s, %s, %s%s: %s", b.Number, from, count(b.Messages, "message"), resume.Ago(s.now(), b.Last.Time()), newest, oneLine(b.Words))
+}
+
+// chooseBranch asks the user at the terminal which branch to resume, if the conversation
+// was continued in several places; without a terminal it says so. It does that once for
+// each branch. 0 is the newest branch.
+func (a *app) chooseBranch(ctx context.Context, w *opened, e store.Entry) (int, error) {
+	list, err := history.Continued(w.Conversations, e)
+	if err != nil || len(list) == 0 {
+		return 0, nil // what cannot be read is reported with the payload
+	}
+	isNew := false
+	for _, b := range list {
+		if !b.Newest && w.Registry.Suggest("branches/"+schema.PathElement(e.Session.ID+"-"+b.End), w.Here.Place()) {
+			isNew = true
 		}
-		newest := ""
+	}
+	if !isNew {
+		return 0, nil
+	}
+	if !a.terminal.present() {
+		a.screen.warn("the conversation was continued in several places: the newest branch goes on, cortext show lists them, --branch chooses another")
+		return 0, nil
+	}
+	fmt.Fprintln(a.screen.out, "It was continued in several places:")
+	newest := 0
+	for _, b := range list {
 		if b.Newest {
-			newest = ", resumed by default"
+			newest = b.Number
 		}
-		fmt.Fprintf(w, "%3d  %s, %s, %s%s: %s\n", b.Number, from, count(b.Messages, "message"), resume.Ago(on.now(), b.Last.Time()), newest, oneLine(b.Words))
+		fmt.Fprintln(a.screen.out, a.screen.branch(b))
+	}
+	for {
+		fmt.Fprintf(a.screen.out, "Which branch? [%d] ", newest)
+		line, err := a.terminal.line(ctx)
+		if err != nil || line == "" {
+			return 0, err
+		}
+		if n, err := strconv.Atoi(line); err == nil && n >= 1 && n <= len(list) {
+			if n == newest {
+				n = 0
+			}
+			return n, nil
+		}
+		fmt.Fprintf(a.screen.out, "there is no branch %s, only 1 to %d\n", visible(line), len(list))
 	}
 }

@@ -17,8 +17,8 @@ import (
 	"cortext/store"
 )
 
-// chatCommand makes the command that a bare cortext and the flags before any command
-// stand for: resume, and what else can begin a chat.
+// chatCommand makes the command that runs when cortext gets no command, or only flags: it
+// resumes a conversation or starts one.
 func chatCommand(a *app) *cobra.Command {
 	var o resumeOptions
 	cmd := &cobra.Command{
@@ -35,18 +35,18 @@ a query or a flag you choose from a list. Without the word chat, cortext -c, -r,
 	return cmd
 }
 
-// optional is what a flag with an optional value has without one. The words after the flag
+// optional is the value of a flag whose optional value is missing. The words after the flag
 // are then its value.
 const optional = " "
 
-// defineStart defines the flags of resume and chat that say how to begin.
+// defineStart defines the flags with which both resume and chat begin.
 func defineStart(f *pflag.FlagSet, latest *bool) {
 	f.BoolVarP(latest, "continue", "c", false, "resume the most recently active conversation")
 	f.StringP("new", "n", "", "start a conversation: words after it are its `[TYPE] [TOPIC]`")
 	f.Lookup("new").NoOptDefVal = optional
 }
 
-// defineChoice defines the flags that chat has besides.
+// defineChoice defines the flags that only chat has.
 func defineChoice(f *pflag.FlagSet, session *string) {
 	f.StringP("resume", "r", "", "choose a conversation, or resume the one that words after it, a `[QUERY]`, match")
 	f.Lookup("resume").NoOptDefVal = optional
@@ -84,17 +84,14 @@ func (o *resumeOptions) start(cmd *cobra.Command, list []string) ([]string, erro
 	return list, nil
 }
 
-// keep returns what the flags select, or nil if they select everything.
-func (o *resumeOptions) keep(now time.Time) (func(store.Entry) bool, error) {
+// only returns what the flags select, or nil if they select everything.
+func (o *resumeOptions) only(now time.Time) (*listing.Filter, error) {
 	f, err := o.candidates.filter(now)
 	if err != nil || !o.candidates.narrows() {
 		return nil, err
 	}
 	f.All, f.Archived = len(f.Statuses) == 0, true
-	return func(e store.Entry) bool {
-		s := e.Session
-		return f.Selects(&listing.Row{Type: s.ConversationType, Status: workspace.ShownStatus(e), Archived: s.Archived, Tags: s.Tags})
-	}, nil
+	return &f, nil
 }
 
 // recent returns the conversations that were active since a time.
@@ -109,18 +106,18 @@ func recent(list []store.Entry, since time.Time) (kept []store.Entry) {
 
 // chosen returns the conversation that the command is about. If several match, those with
 // messages since --since come first.
-func (a *app) chosen(ctx context.Context, w *opened, query string, keep func(store.Entry) bool, o resumeOptions) (picked, error) {
+func (a *app) chosen(ctx context.Context, w *opened, query string, only *listing.Filter, o resumeOptions) (picked, error) {
 	switch {
-	case o.latest && keep == nil:
+	case o.latest && only == nil:
 		e, err := latest(w, query)
 		return picked{Entry: e}, err
 	case o.session != "":
 		e, err := w.Pick(query)
 		return picked{Entry: e}, err
-	case keep == nil && o.Since.IsZero():
+	case only == nil && o.Since.IsZero():
 		return a.pick(ctx, w, query)
 	}
-	list, err := matching(w, query, keep)
+	list, err := matching(w, query, only)
 	if err != nil {
 		return picked{}, err
 	}
@@ -140,8 +137,8 @@ func (a *app) chosen(ctx context.Context, w *opened, query string, keep func(sto
 	return a.pickAmong(ctx, w, selected{query, list, filter})
 }
 
-// runFresh starts a conversation in an agent. The first word is its type, if it is the
-// name of one; the others are the topic.
+// runFresh starts a conversation in an agent. If the first word is a type, the conversation
+// has that type; the other words are the topic.
 func runFresh(a *app, cmd *cobra.Command, words []string, o resumeOptions) error {
 	if err := o.check(cmd, a.Now()); err != nil {
 		return err
@@ -165,8 +162,7 @@ func runFresh(a *app, cmd *cobra.Command, words []string, o resumeOptions) error
 // A newChat is a conversation to start in an agent.
 type newChat struct{ typ, topic string }
 
-// startNew starts a conversation in an agent. If the agent cannot be started, there is no
-// conversation either.
+// startNew starts a conversation in an agent. It creates nothing if the agent cannot start.
 func (a *app) startNew(ctx context.Context, w *opened, chat newChat, o resumeOptions) error {
 	with := o.launchOptions()
 	with.Agent = cmp.Or(o.agent, w.caller().Agent())
@@ -182,8 +178,8 @@ func (a *app) startNew(ctx context.Context, w *opened, chat newChat, o resumeOpt
 	return runLaunch(ctx, a, w, e, o)
 }
 
-// typeAndTopic splits the words of --new. The type is chat if the first word is no type,
-// unless it looks like a misspelled one.
+// typeAndTopic splits the words of --new. If the first word is not a type, the type is chat,
+// unless the word looks like a misspelled type.
 func typeAndTopic(p workspace.Prompts, words []string) (typ, topic string, err error) {
 	const usual = "chat"
 	if len(words) == 0 {
@@ -200,11 +196,11 @@ func typeAndTopic(p workspace.Prompts, words []string) (typ, topic string, err e
 	return usual, strings.Join(words, " "), nil
 }
 
-// entryFlags are the flags by which a command line without a command means chat.
+// entryFlags are the flags that stand for the command chat.
 var entryFlags = []string{"-c", "--continue", "-r", "--resume", "-n", "--new", "--session"}
 
-// withCommand returns the arguments with the command chat if they have one of its flags
-// where a command would stand.
+// withCommand inserts the command chat if the arguments have one of its flags and no
+// command.
 func withCommand(args []string) []string {
 	at := 0
 	if completing(args) {

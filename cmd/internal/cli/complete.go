@@ -22,8 +22,8 @@ func completing(args []string) bool {
 // mostCompletions is how many conversations are offered.
 const mostCompletions = 100
 
-// completions adds to all commands what their arguments and flags can be. Only a shell
-// needs it: the flags of a command line are not to be looked up in each start.
+// completions tells all commands what their arguments and flags can be. Only a shell
+// needs it: looking up the flags would cost every start.
 func (a *app) completions(root *cobra.Command) {
 	flags := map[string]cobra.CompletionFunc{
 		"type":     a.fromListing(func(w *workspace.Workspace, _ *listing.Listing) []string { return w.Prompts.Types() }, func(r *listing.Row) []string { return []string{r.Type} }),
@@ -144,8 +144,9 @@ func (a *app) fromListing(known func(*workspace.Workspace, *listing.Listing) []s
 // what was typed.
 func (a *app) completeID(cmd *cobra.Command, _ []string, typed string) (list []string, _ cobra.ShellCompDirective) {
 	a.inListing(cmd, func(_ *workspace.Workspace, l *listing.Listing) {
-		short := make(map[string]int, l.Len())
-		for i := range l.Len() {
+		at := completed(l, typed)
+		short := make(map[string]int, len(at))
+		for _, i := range at {
 			r := l.Row(i)
 			short[shortName(r.Path)]++
 		}
@@ -161,8 +162,8 @@ func (a *app) completeID(cmd *cobra.Command, _ []string, typed string) (list []s
 			func(r *listing.Row) string { return r.Path },
 			func(r *listing.Row) string { _, name, _ := strings.Cut(r.Folder(), "/"); return name },
 		} {
-			for i := 0; i < l.Len() && len(list) < mostCompletions; i++ {
-				r := l.Row(i)
+			for k := 0; k < len(at) && len(list) < mostCompletions; k++ {
+				r := l.Row(at[k])
 				if name := name(&r); !r.Archived && strings.HasPrefix(name, typed) && name != "" {
 					list = append(list, fmt.Sprintf("%s\t%s, %s, %s", oneLine(name), cut(oneLine(r.Title), 60), oneLine(r.Type), oneLine(r.Status)))
 				}
@@ -173,6 +174,16 @@ func (a *app) completeID(cmd *cobra.Command, _ []string, typed string) (list []s
 		}
 	})
 	return list, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+}
+
+// completed returns the positions of all conversations that a name with a given beginning
+// can mean.
+func completed(l *listing.Listing, typed string) []int {
+	const top = "conversations/"
+	if strings.HasPrefix(top, typed) || strings.HasPrefix(typed, top) {
+		return l.Select(listing.Filter{All: true, Archived: true})
+	}
+	return l.Mentioning(typed)
 }
 
 // completeStatus completes the arguments of status: a conversation, then what to set.

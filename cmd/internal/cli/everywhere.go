@@ -73,7 +73,7 @@ func (a *app) elsewhere(cmd *cobra.Command, query string) (hits []found) {
 			continue
 		}
 		if l, err := w.Listing(nil); err == nil {
-			for i := range l.Len() {
+			for _, i := range l.Mentioning(strings.Trim(strings.TrimPrefix(query, "conversations/"), "/")) {
 				if r := l.Row(i); named(&r, query) {
 					hits = append(hits, found{dir, strings.Clone(r.ID), strings.Clone(r.Title)})
 				}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -79,7 +80,10 @@ func (o exportOptions) chosen() (export.Format, error) {
 		if name == "markdown" {
 			name = "md"
 		}
-		if !slices.Contains(formatNames(), name) {
+		switch {
+		case o.bundle:
+			name = "jsonl" // what import reads fastest
+		case !slices.Contains(formatNames(), name):
 			name = export.Formats()[0].Name
 		}
 	}
@@ -101,6 +105,7 @@ func runExport(ctx context.Context, a *app, w *opened, queries []string, o expor
 	if err != nil {
 		return err
 	}
+	debug.SetGCPercent(-1) // the soft limit of memory remains: most exports end before it is reached
 	entries, err := pickMany(w, queries)
 	if err != nil {
 		return err
@@ -150,6 +155,7 @@ func (a *app) exportOne(ctx context.Context, w *opened, e store.Entry, to *expor
 		fmt.Fprintf(a.screen.errw, "cortext: %s of %q left out: --subagents includes them\n", count(g.Unasked, "sub-agent"), oneLine(g.Title()))
 	}
 	var out bytes.Buffer
+	out.Grow(g.Size())
 	if err := to.format.Write(ctx, &out, g); err != nil {
 		return fmt.Errorf("export %q: %w", e.Path, err)
 	}

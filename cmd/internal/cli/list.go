@@ -139,7 +139,7 @@ func runList(a *app, cmd *cobra.Command, o *listOptions) error {
 	return err
 }
 
-// printList prints what was selected, and what else there is to know about it.
+// printList prints the selection, and notices about what it contains.
 func (a *app) printList(sel *selection, o *listOptions) error {
 	var missing error
 	for i, w := range sel.workspaces {

@@ -10,8 +10,8 @@ import (
 	"syscall"
 )
 
-// paged calls print with standard output, or on a terminal with a pager in front of it:
-// $CORTEXT_PAGER, $PAGER, or less, which leaves alone what fits the screen.
+// paged calls print with standard output. On a terminal, the output goes through a pager:
+// $CORTEXT_PAGER, $PAGER, or less, which ends at once if everything fits the screen.
 func (a *app) paged(print func(io.Writer) error) error {
 	command := a.pager()
 	if command == "" {
@@ -46,7 +46,8 @@ func (a *app) paged(print func(io.Writer) error) error {
 	return err
 }
 
-// notStarted is the least exit code of a shell for a program that it cannot start.
+// notStarted is the lowest exit code with which a shell reports that it cannot start a
+// program.
 const notStarted = 126
 
 // A pagerPipe is the input of a pager, which writes to a terminal.
@@ -63,7 +64,7 @@ func behind(stream any) any {
 	return stream
 }
 
-// pager returns the command of the pager, or "" if there is to be none.
+// pager returns the command of the pager, or "" for none.
 func (a *app) pager() string {
 	if a.noPager || !isTerminal(a.screen.out) {
 		return ""

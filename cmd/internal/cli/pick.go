@@ -15,7 +15,7 @@ import (
 	"cortext/store"
 )
 
-// A picked is what the user chose to resume.
+// A picked is what the user chose to do, and with which conversation.
 type picked struct {
 	store.Entry
 	agent string          // to resume in, if the user chose one
@@ -48,7 +48,7 @@ type selected struct {
 	filter  listing.Filter // selects them, with the query
 }
 
-// pickAmong asks the user at the terminal which of several conversations is meant.
+// pickAmong asks the user at the terminal to choose one of several conversations.
 func (a *app) pickAmong(ctx context.Context, w *opened, s selected) (picked, error) {
 	switch {
 	case !a.terminal.present():
@@ -63,7 +63,7 @@ func (a *app) pickAmong(ctx context.Context, w *opened, s selected) (picked, err
 // candidates returns the conversations that query matches, or all.
 func candidates(w *opened, query string) ([]store.Entry, error) {
 	if query == "" {
-		all, err := history.Listed(w.Store)
+		all, err := w.Choices()
 		if err == nil && len(all) == 0 {
 			err = workspace.ErrNoConversation
 		}
@@ -121,19 +121,12 @@ func choices(on screen, entries []store.Entry) {
 	}
 }
 
-// latest returns the conversation that was active last. It takes no query.
+// latest returns the most recently active conversation. A query is a usage error.
 func latest(w *opened, query string) (store.Entry, error) {
 	if query != "" {
 		return store.Entry{}, &usageError{"--continue cannot be combined with a query", ""}
 	}
-	all, err := w.Store.List()
-	if err == nil && len(all) == 0 {
-		err = workspace.ErrNoConversation
-	}
-	if err != nil {
-		return store.Entry{}, err
-	}
-	return all[0], nil
+	return w.Latest()
 }
 
 // confirmCompleted asks before resuming a completed conversation.

@@ -27,8 +27,8 @@ func (a *app) fullScreen() bool {
 	return err == nil && width >= picker.MinWidth && height >= picker.MinHeight
 }
 
-// begin lets the user choose a conversation and resumes it. Outside of a workspace, or
-// without a terminal, it prints the help.
+// begin lets the user choose a conversation to resume. Outside of a workspace, or without a
+// terminal, it prints the help.
 func (a *app) begin(cmd *cobra.Command) error {
 	dir, err := a.folder()
 	if err != nil {
@@ -40,7 +40,7 @@ func (a *app) begin(cmd *cobra.Command) error {
 	return runResume(a, cmd, "", resumeOptions{payloadFlags: payloadFlags{sinceThen: true}})
 }
 
-// choose lets the user choose a conversation on the full screen, or begin one.
+// choose shows the picker: the user chooses a conversation, or starts one.
 func (a *app) choose(ctx context.Context, w *opened, query string, filter listing.Filter) (picked, error) {
 	r, err := readingIn(w.Env, a.seen())
 	if err != nil {

@@ -114,7 +114,7 @@ func (r *reading) change(ctx context.Context, a picker.Action, row listing.Row) 
 	return back, err
 }
 
-// restore gives back to a conversation what an action changed.
+// restore undoes what an action changed in a conversation.
 func (r *reading) restore(was *schema.Session, action rune) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -43,7 +43,7 @@ type undo struct {
 	run     func() error
 }
 
-// readingIn opens a workspace once more. seen are the folders of the others.
+// readingIn opens a workspace for the picker. seen are the folders of the other workspaces.
 func readingIn(env workspace.Env, seen []string) (*reading, error) {
 	w, err := workspace.Open(env)
 	if err != nil {

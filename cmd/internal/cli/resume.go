@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"cortext/cmd/internal/history"
 	"cortext/cmd/internal/launch"
+	"cortext/cmd/internal/listing"
 	"cortext/cmd/internal/payload"
 	"cortext/cmd/internal/slash"
 	"cortext/cmd/internal/workspace"
@@ -89,7 +89,7 @@ func runResume(a *app, cmd *cobra.Command, query string, o resumeOptions) error 
 	if err := o.check(cmd, a.Now()); err != nil {
 		return err
 	}
-	keep, err := o.keep(a.Now())
+	only, err := o.only(a.Now())
 	if err != nil {
 		return err
 	}
@@ -112,7 +112,7 @@ func runResume(a *app, cmd *cobra.Command, query string, o resumeOptions) error 
 	case o.here:
 		return resumeHere(ctx, a, w, query)
 	case o.list:
-		list, err := matching(w, query, keep)
+		list, err := matching(w, query, only)
 		if err != nil {
 			return err
 		}
@@ -124,7 +124,7 @@ func runResume(a *app, cmd *cobra.Command, query string, o resumeOptions) error 
 			return err
 		}
 	}
-	chosen, err := a.chosen(ctx, w, query, keep, o)
+	chosen, err := a.chosen(ctx, w, query, only, o)
 	e := chosen.Entry
 	o.agent = cmp.Or(chosen.agent, o.agent)
 	if err == nil && chosen.dir != "" || err != nil {
@@ -155,6 +155,11 @@ func runResume(a *app, cmd *cobra.Command, query string, o resumeOptions) error 
 	}
 	if err := a.fetched(ctx, w, e); err != nil {
 		return err
+	}
+	if starts && o.Branch == 0 {
+		if o.Branch, err = a.chooseBranch(ctx, w, e); err != nil {
+			return err
+		}
 	}
 	if cmd.Flags().Changed("into") {
 		return resumeInto(cmd, a, w, e, o)
@@ -214,16 +219,16 @@ func listMatches(on screen, w *opened, matches []store.Entry, asJSON bool) error
 
 // matching returns the conversations that a query and the flags match; without either, all
 // of them, completed ones last.
-func matching(w *opened, query string, keep func(store.Entry) bool) ([]store.Entry, error) {
+func matching(w *opened, query string, only *listing.Filter) ([]store.Entry, error) {
 	var e store.Entry
 	var err error
 	switch {
-	case query == "" && keep == nil:
-		return history.Listed(w.Store)
-	case keep == nil:
+	case query == "" && only == nil:
+		return w.Choices()
+	case only == nil:
 		e, err = w.Pick(query)
 	default:
-		e, err = w.PickAmong(query, keep)
+		e, err = w.PickAmong(query, *only)
 	}
 	var ambiguous *workspace.AmbiguousError
 	switch {

@@ -59,7 +59,7 @@ func plainRow(e store.Entry) row {
 	return r
 }
 
-// plainRows describes conversations without what waits for them.
+// plainRows describes conversations without counting waiting messages.
 func plainRows(entries []store.Entry) []row {
 	rows := make([]row, len(entries))
 	for i, e := range entries {
@@ -90,7 +90,7 @@ func isLowerID(s string) bool {
 	return strings.Trim(s, "0123456789abcdefghijklmnopqrstuvwxyz") == ""
 }
 
-// state returns the status with what else is to be known.
+// state returns the status, and whether the conversation is archived or damaged.
 func (r *row) state() string {
 	state := r.Status
 	if r.Archived {

@@ -184,12 +184,12 @@ func (s *selection) counts() (shown, matching, hidden, archived int) {
 	return shown, matching, hidden, archived
 }
 
-// mostLeftovers is how many conversations of a list are checked for a removal elsewhere,
-// which reads their files.
+// mostLeftovers is how many conversations of a list are checked for a removal in another
+// clone. The check reads their files.
 const mostLeftovers = 200
 
-// remarkable reads the selected conversations of a workspace that there may be more to
-// say about than a row shows. unread says what cannot be read.
+// remarkable reads those selected conversations of a workspace that may need a notice.
+// unread says what cannot be read.
 func (s *selection) remarkable(workspace int) (list []store.Entry, unread []string) {
 	w := s.workspaces[workspace]
 	waiting := map[string]bool{}

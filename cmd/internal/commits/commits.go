@@ -85,23 +85,28 @@ func cutLast(s, sep string) (before, after string, found bool) {
 
 // Why returns what led to a commit: from its trailer or, without one, as a guess.
 func (c Commits) Why(ctx context.Context, commit git.Logged) (*Reason, error) {
-	for _, id := range commit.Values {
-		e, ok, err := c.ws.ByConversation(id)
-		if err != nil {
-			return nil, err
-		}
-		if !ok {
-			return nil, &UnknownError{commit, id}
-		}
-		r := &Reason{Commit: commit, Entry: e}
-		shown, err := history.Show(c.ws.Conversations, e, history.ShowOptions{})
-		if err != nil {
-			return nil, err
-		}
-		r.Prompt = promptBefore(shown.Messages, commit.At)
-		return r, nil
+	if len(commit.Values) == 0 {
+		return c.guess(ctx, commit)
 	}
-	return c.guess(ctx, commit)
+	var e store.Entry
+	known := false
+	for _, id := range commit.Values { // an amended commit may name several
+		var err error
+		if e, known, err = c.ws.ByConversation(id); err != nil {
+			return nil, err
+		}
+		if known {
+			break
+		}
+	}
+	if !known {
+		return nil, &UnknownError{commit, commit.Values[0]}
+	}
+	shown, err := history.Show(c.ws.Conversations, e, history.ShowOptions{})
+	if err != nil {
+		return nil, err
+	}
+	return &Reason{Commit: commit, Entry: e, Prompt: promptBefore(shown.Messages, commit.At)}, nil
 }
 
 // promptBefore returns the user's last words before a time. A commit knows its time to the

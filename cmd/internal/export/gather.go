@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"unicode/utf8"
 
 	"cortext/cmd/internal/export/portable"
 	"cortext/cmd/internal/workspace"
@@ -37,6 +38,26 @@ type Gathered struct {
 	ID       string
 	Unasked  int // sub-agents that were left out because nobody asked for them
 	Warnings []string
+}
+
+// Size returns about how many bytes the text of the conversation has.
+func (g *Gathered) Size() int { return size(&g.Conversation) }
+
+func size(c *portable.Conversation) (n int) {
+	const more = 400 // for what else a record says
+	for i := range c.Messages {
+		n += len(c.Messages[i].Content) + len(c.Messages[i].Reasoning) + more
+	}
+	for i := range c.Tools {
+		n += len(c.Tools[i].Input) + len(c.Tools[i].Output) + more
+	}
+	for i := range c.Attachments {
+		n += 2 * len(c.Attachments[i].Data)
+	}
+	for i := range c.Subagents {
+		n += size(&c.Subagents[i].Conversation)
+	}
+	return n + n/16
 }
 
 // Gather reads a conversation. Damaged lines are left out, with a warning.
@@ -175,7 +196,12 @@ func (g *gatherer) keptOf(c *portable.Conversation) {
 				continue
 			}
 			g.attachments[a.SHA256] = true
-			if data, ok := g.w.Attachments.Read(a.SHA256); ok {
+			data, ok := g.w.Attachments.Read(a.SHA256)
+			if ok && g.options.Redact && utf8.Valid(data) {
+				text, err := g.w.Store.Redact(string(data), c.Session.ID)
+				data, ok = []byte(text), err == nil
+			}
+			if ok {
 				c.Attachments = append(c.Attachments, portable.Attachment{SHA256: a.SHA256, Data: data})
 			}
 		}

@@ -2,6 +2,7 @@ package export
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -202,18 +203,25 @@ func (im *Importer) fill(staged *store.Conversation, doc *portable.Conversation,
 	if err != nil {
 		return err
 	}
-	was := s.Clone()
-	if same {
+	switch described := s.ContextSummary != "" && s.Description != ""; {
+	case same:
 		err = im.copy(tx, doc)
-	} else if err = appendNew(tx, doc); err == nil {
-		err = im.w.FinishIn(tx, staged, workspace.Finishing{Save: true, Describe: func(s *schema.Session) {
-			if was.ContextSummary != "" {
-				s.ContextSummary = was.ContextSummary
+	case described: // the document says what a reading of all messages would say again
+		if err = appendNew(tx, doc); err == nil {
+			if err = tx.Flush(); err == nil {
+				err = tx.Recount()
 			}
-			if s.Plan == nil {
-				s.Plan = was.Plan
-			}
-		}})
+		}
+	default:
+		was := s.Clone()
+		if err = appendNew(tx, doc); err == nil {
+			err = im.w.FinishIn(tx, staged, workspace.Finishing{Save: true, Describe: func(s *schema.Session) {
+				s.ContextSummary = cmp.Or(was.ContextSummary, s.ContextSummary)
+				if s.Plan == nil {
+					s.Plan = was.Plan
+				}
+			}})
+		}
 	}
 	if err != nil {
 		return err

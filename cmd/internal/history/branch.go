@@ -233,3 +233,27 @@ func headsOf(w workspace.Conversations, e store.Entry) ([]schema.Message, error)
 	var damage []store.Damage
 	return collect(beginnings(c.Messages()), &damage, func(m *schema.Message) (string, int64) { return m.ID, m.Precedence() })
 }
+
+// Continued returns the branches of a conversation that was continued in several places:
+// its branches end in different native sessions. It returns none for a conversation whose
+// branches a rewind in one session made.
+func Continued(w workspace.Conversations, e store.Entry) ([]Branch, error) {
+	if len(e.Session.Sources) < 2 {
+		return nil, nil
+	}
+	all, err := headsOf(w, e)
+	if err != nil {
+		return nil, err
+	}
+	list := BranchesOf(all)
+	sources := map[string]bool{}
+	for _, m := range all {
+		if m.Source != "" && slices.ContainsFunc(list, func(b Branch) bool { return b.End == m.ID }) {
+			sources[m.Source] = true
+		}
+	}
+	if len(sources) < 2 {
+		return nil, nil
+	}
+	return list, nil
+}

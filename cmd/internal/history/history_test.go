@@ -108,17 +108,3 @@ func TestShow(t *testing.T) {
 		t.Errorf("message 99: %v", err)
 	}
 }
-
-// TestListed: completed conversations come last.
-func TestListed(t *testing.T) {
-	w := open(t)
-	begin(t, w, "one", []string{"a"}, nil)
-	done := begin(t, w, "two", []string{"b"}, nil)
-	if _, err := w.SetStatus(done, schema.Completed); err != nil {
-		t.Fatal(err)
-	}
-	all, err := Listed(w.Store)
-	if err != nil || len(all) != 2 || all[1].Session.Title != "two" {
-		t.Errorf("%+v, %v", all, err)
-	}
-}

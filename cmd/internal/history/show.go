@@ -13,23 +13,6 @@ import (
 	"cortext/store"
 )
 
-// Listed returns the conversations in the order of a selection list: the most recently
-// active first, completed ones last.
-func Listed(st *store.Store) ([]store.Entry, error) {
-	all, err := st.List()
-	slices.SortStableFunc(all, func(a, b store.Entry) int {
-		return boolInt(a.Session.Status == schema.Completed) - boolInt(b.Session.Status == schema.Completed)
-	})
-	return all, err
-}
-
-func boolInt(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
-}
-
 // Shown is a conversation as `cortext show` prints it.
 type Shown struct {
 	Entry    store.Entry

@@ -66,7 +66,7 @@ const (
 	isShown    // selected by the zero Filter
 	isVolatile // the look does not say all that the row depends on: read it again
 	knowsID    // the id is that of its session.json
-	hasNotes   // there is more to say than a row shows: see [Row.hasNotes]
+	hasNotes   // see [Row.hasNotes]
 )
 
 // A fixed is a row without its strings.

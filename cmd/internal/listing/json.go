@@ -86,8 +86,7 @@ func (r *Row) Listed() Listed {
 	return l
 }
 
-// WriteJSON writes the page as one array of JSON objects. The index holds them as they are
-// written.
+// WriteJSON writes the page as an array of JSON objects, which the index holds ready-made.
 func (p *Page) WriteJSON(out io.Writer) error {
 	if err := p.again(p.checkJSON()); err != nil {
 		return err
@@ -119,8 +118,7 @@ func (p *Page) WriteJSON(out io.Writer) error {
 	return w.Flush()
 }
 
-// checkJSON makes sure that the JSON of the rows can be read: there is no way back once a
-// part of it is written.
+// checkJSON makes sure that the JSON of all rows can be read, before any of it is written.
 func (p *Page) checkJSON() error {
 	if len(p.at) > Looked {
 		return p.view.base.check(jsonSection)

@@ -48,7 +48,7 @@ func dayOf(folder string) string {
 	return day
 }
 
-// hasNotes reports whether there is more to say about the conversation than its row shows.
+// hasNotes reports whether the conversation needs a notice besides its row.
 func (r *Row) hasNotes() bool {
 	return r.Damaged || r.Status == "newer" || r.Waiting || len(r.Twins) > 0
 }

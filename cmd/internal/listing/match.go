@@ -335,22 +335,65 @@ func (m *matcher) byLetters() ([]int, find.Tier, error) {
 	return find.Best(scores, len(scores)), find.ByLetters, nil
 }
 
-// Nearest returns the positions of up to n conversations that a query without a match may
-// have meant, best first.
-func (l *Listing) Nearest(query string, n int) (at []int) {
+// Mentioning returns the positions of the conversations that have a text in their title,
+// folder or id, in any case.
+func (l *Listing) Mentioning(text string) (at []int) {
+	folded := find.AppendText(nil, text)
+	if len(folded) == 0 {
+		return nil
+	}
 	l.try(func(v *view) error {
-		if err := v.base.loadAll(); err != nil {
+		at = nil
+		places, err := v.base.places(nameSection, [][]byte{folded})
+		if err != nil {
 			return err
 		}
-		items := make([]find.Item, v.n)
-		for i := range items {
-			r, err := v.row(i)
+		row, end := 0, 0
+		for _, place := range places {
+			if place < end { // of the last row
+				continue
+			}
+			if row, end, err = v.base.named(place, row); err != nil {
+				return err
+			}
+			if i, ok := v.position(row); ok {
+				at = append(at, i)
+			}
+		}
+		for _, s := range v.spans {
+			if s.base >= 0 {
+				continue
+			}
+			if r := &v.added[s.added].Row; bytes.Contains(find.AppendName(nil, r.Title, r.Folder(), r.ID), folded) {
+				at = append(at, s.at)
+			}
+		}
+		slices.Sort(at)
+		return v.ready(at)
+	})
+	return at
+}
+
+// Nearest returns the positions of up to n conversations, of those that a filter selects,
+// that a query without a match may have meant, best first.
+func (l *Listing) Nearest(query string, f Filter, n int) (at []int) {
+	l.try(func(v *view) error {
+		among, err := v.selectAll(&f)
+		if err != nil || query == "" {
+			return err
+		}
+		items := make([]find.Item, len(among))
+		for i, k := range among {
+			r, err := v.row(k)
 			if err != nil {
 				return err
 			}
 			items[i] = *r.item()
 		}
 		at = find.Nearest(items, query, n)
+		for i := range at {
+			at[i] = among[at[i]]
+		}
 		return nil
 	})
 	return at

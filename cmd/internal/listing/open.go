@@ -85,8 +85,7 @@ func Open(st *store.Store, opts Options) (*Listing, error) {
 	return l, nil
 }
 
-// Refresh looks at the files of all conversations, and makes what changed known to later
-// listings.
+// Refresh looks at the files of all conversations, so that later listings show what changed.
 func Refresh(st *store.Store, opts Options) error {
 	l := newListing(st, opts)
 	base, _ := openLast(st)

@@ -264,8 +264,8 @@ func (p *Page) Row(k int) Row {
 	return r
 }
 
-// HasNotes reports whether there is more to say about the conversation of a row than the
-// row shows: it is damaged, waits, is of a later cortext, or in several folders.
+// HasNotes reports whether the conversation of a row needs a notice: it is damaged, waits, is
+// in several folders, or a later cortext wrote it.
 func (p *Page) HasNotes(k int) bool {
 	base, added := p.view.find(p.at[k])
 	if base < 0 {
@@ -345,14 +345,11 @@ func (v *view) page(s Selection) (p *Page, err error) {
 		})
 		return p, err
 	}
-	at, err := v.selectAll(&s.Filter)
+	at, err := v.selectCounting(p, &s.Filter)
 	if err != nil {
 		return nil, err
 	}
 	p.Total = len(at)
-	if err := v.countHidden(p, &s.Filter); err != nil {
-		return nil, err
-	}
 	if s.Order != "" && s.Order != ByLastActive {
 		if err := v.sort(at, s.Order); err != nil {
 			return nil, err
@@ -369,29 +366,43 @@ func (v *view) page(s Selection) (p *Page, err error) {
 	return p, nil
 }
 
-// countHidden counts what a filter leaves out only because it is completed or archived. If
-// the filter names statuses, that is what is archived.
-func (v *view) countHidden(p *Page, f *Filter) error {
-	all := *f
-	all.All, all.Archived = true, true
-	switch {
-	case f.All && f.Archived:
-		return nil
-	case all.isAll() && f.isZero():
-		shown, archived, err := v.counts()
-		p.Hidden, p.Archived = v.n-shown, archived
-		return err
+// selectCounting selects conversations, and counts those that a filter leaves out only
+// because they are completed or archived. If the filter names statuses, these are archived.
+func (v *view) selectCounting(p *Page, f *Filter) (at []int, err error) {
+	if f.All && f.Archived {
+		return v.selectAll(f)
 	}
-	err := v.each(&all, func(at int) bool {
-		flags, _ := v.flags(at)
+	if _, err := v.base.load(rowSection); err != nil {
+		return nil, err
+	}
+	wide, narrow := *f, *f
+	wide.All, wide.Archived = true, true
+	narrow.Words, narrow.Tags = nil, nil // wide has looked at them
+	s, err := v.selector(&narrow)
+	if err != nil {
+		return nil, err
+	}
+	var failed error
+	err = v.each(&wide, func(i int) bool {
+		base, added := v.find(i)
+		var ok bool
+		if base < 0 {
+			ok = narrow.Selects(&v.added[added].Row)
+		} else if ok, failed = s.selected(v.base, base); failed != nil {
+			return false
+		}
+		if ok {
+			at = append(at, i)
+			return true
+		}
 		p.Hidden++
-		if flags&isArchived != 0 && !f.Archived {
+		var flags uint32
+		if flags, failed = v.flags(i); flags&isArchived != 0 && !f.Archived {
 			p.Archived++
 		}
-		return true
+		return failed == nil
 	})
-	p.Hidden -= p.Total
-	return err
+	return at, cmp.Or(err, failed)
 }
 
 // outdated returns the folders of rows whose files differ from what was read, except those

@@ -373,6 +373,17 @@ func (w *world) checkMatches(what string, l *Listing, rows []Row) {
 		r := pickOne(w, rows)
 		queries = append(queries, r.ID, r.ID[:8], r.Path, r.Folder(), r.ConversationID, r.Title, r.Description, r.Summary, "/srv/x/"+r.Path+"/.session")
 	}
+	for _, text := range append(queries, "2026") {
+		var want []int
+		for i := range rows {
+			if bytes.Contains(find.AppendName(nil, rows[i].Title, rows[i].Folder(), rows[i].ID), find.AppendText(nil, text)) {
+				want = append(want, i)
+			}
+		}
+		if got := l.Mentioning(text); !slices.Equal(got, want) {
+			w.t.Fatalf("%s: %q is mentioned in %v, want %v", what, text, got, want)
+		}
+	}
 	for _, f := range []Filter{everything, {}, {Types: []string{"plan"}}, {Tags: []string{"login", "api"}, All: true}} {
 		var items []find.Item
 		var at []int

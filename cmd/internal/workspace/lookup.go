@@ -83,7 +83,7 @@ func (w Conversations) Pick(query string) (store.Entry, error) {
 		return store.Entry{}, err
 	}
 	defer l.Close()
-	hits, err := pickFrom(l, query)
+	hits, err := matching(l, query, everything)
 	var missing *NotFoundError
 	if errors.As(err, &missing) {
 		return w.pickOutside(query, err)
@@ -97,18 +97,17 @@ func (w Conversations) Pick(query string) (store.Entry, error) {
 	return hits[0], nil
 }
 
-// PickAmong is Pick among the conversations that keep accepts. Without a query, all of them
-// match, the most recently active first.
-func (w Conversations) PickAmong(query string, keep func(store.Entry) bool) (store.Entry, error) {
-	all, err := w.Store.List()
+// PickAmong is Pick among the conversations that a filter selects. Without a query, all of
+// them match, the most recently active first.
+func (w Conversations) PickAmong(query string, f listing.Filter) (store.Entry, error) {
+	l, err := w.Listing(nil)
 	if err != nil {
 		return store.Entry{}, err
 	}
-	hits := slices.DeleteFunc(all, func(e store.Entry) bool { return !keep(e) })
-	if query != "" || len(hits) == 0 {
-		if hits, err = match(hits, query); err != nil {
-			return store.Entry{}, err
-		}
+	defer l.Close()
+	hits, err := matching(l, query, f)
+	if err != nil {
+		return store.Entry{}, err
 	}
 	if len(hits) > 1 {
 		return store.Entry{}, &AmbiguousError{Query: query, Candidates: hits}
@@ -116,28 +115,71 @@ func (w Conversations) PickAmong(query string, keep func(store.Entry) bool) (sto
 	return hits[0], nil
 }
 
-// pickFrom returns the conversations that match query, best first; at least one. If one is
-// not as the listing has it, or none matches, it looks at all files first: someone may have
-// edited them by hand.
-func pickFrom(l *listing.Listing, query string) ([]store.Entry, error) {
-	everything := listing.Filter{All: true, Archived: true}
-	hits, _ := l.Match(query, everything)
-	if entries, current, err := l.Entries(hits); err == nil && current && len(entries) > 0 {
+// everything selects all conversations.
+var everything = listing.Filter{All: true, Archived: true}
+
+// Choices returns the conversations in the order of a selection list: the most recently
+// active first, completed ones last.
+func (w Conversations) Choices() ([]store.Entry, error) {
+	l, err := w.Listing(nil)
+	if err != nil {
+		return nil, err
+	}
+	defer l.Close()
+	all, _, err := found(l, "", everything)
+	completed := func(e store.Entry) bool { return e.Session.Status == schema.Completed }
+	return append(slices.DeleteFunc(slices.Clone(all), completed), slices.DeleteFunc(all, func(e store.Entry) bool { return !completed(e) })...), err
+}
+
+// Latest returns the conversation that was active last. The error is [ErrNoConversation] if
+// there is none.
+func (w Conversations) Latest() (store.Entry, error) {
+	l, err := w.Listing(nil)
+	if err != nil {
+		return store.Entry{}, err
+	}
+	defer l.Close()
+	p, err := l.Page(listing.Selection{Filter: everything, Limit: 1})
+	if err != nil {
+		return store.Entry{}, err
+	}
+	if p.Len() == 0 {
+		return store.Entry{}, ErrNoConversation
+	}
+	r := p.Row(0)
+	return l.Read(&r)
+}
+
+// matching returns the conversations that a filter selects and a query matches, best first;
+// at least one. If one is not as the listing has it, or none matches, it looks at all files
+// first: someone may have edited them by hand.
+func matching(l *listing.Listing, query string, f listing.Filter) ([]store.Entry, error) {
+	entries, current, err := found(l, query, f)
+	if err == nil && current && len(entries) > 0 {
 		return entries, nil
 	}
 	if err := l.Refresh(); err != nil {
 		return nil, err
 	}
-	hits, _ = l.Match(query, everything)
-	entries, _, err := l.Entries(hits)
-	if err != nil || len(entries) > 0 {
+	if entries, _, err = found(l, query, f); err != nil || len(entries) > 0 {
 		return entries, err
 	}
-	near, _, err := l.Entries(l.Nearest(query, nearest))
+	near, _, err := l.Entries(l.Nearest(query, f, nearest))
 	if err == nil {
 		err = &NotFoundError{Query: query, Near: near}
 	}
 	return nil, err
+}
+
+// found reads what a query matches; see [listing.Listing.Entries].
+func found(l *listing.Listing, query string, f listing.Filter) (entries []store.Entry, current bool, err error) {
+	hits := []int(nil)
+	if query == "" {
+		hits = l.Select(f)
+	} else {
+		hits, _ = l.Match(query, f)
+	}
+	return l.Entries(hits)
 }
 
 // match returns the conversations that match query, best first; at least one.

@@ -75,10 +75,14 @@ func (c *counted) Write(b []byte) (int, error) {
 	return n, err
 }
 
+// windowBytes is how far back the compression looks. A larger window costs time for a small
+// bundle and gains little.
+const windowBytes = 1 << 20
+
 // NewWriter returns a Writer.
 func NewWriter(to io.Writer) (*Writer, error) {
 	out := &counted{to: to}
-	z, err := zstd.NewWriter(out, zstd.WithEncoderConcurrency(1))
+	z, err := zstd.NewWriter(out, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(windowBytes), zstd.WithLowerEncoderMem(true), zstd.WithEncoderLevel(zstd.SpeedFastest))
 	if err != nil {
 		return nil, err
 	}

@@ -34,9 +34,10 @@ func millis(t time.Time) int64 {
 
 // A writer writes JSON and keeps the first error.
 type writer struct {
-	out *bufio.Writer
-	buf []byte
-	err error
+	out  *bufio.Writer
+	buf  []byte
+	line []byte // of a record
+	err  error
 }
 
 func (w *writer) end() error {
@@ -95,7 +96,8 @@ func (w *writer) session(c *Conversation, native string) {
 	w.raw(",\n\"tools\":[")
 	for i, at := range tools {
 		w.item(i)
-		w.bytes(line(schema.AppendTool(nil, &c.Tools[at])))
+		w.line = schema.AppendTool(w.line[:0], &c.Tools[at])
+		w.bytes(line(w.line))
 	}
 	w.raw("]")
 	if c.Session != nil {
@@ -230,7 +232,8 @@ func (w *writer) attachment(a *Attachment) {
 // message writes a message in the shape that other programs know; metadata has the rest of
 // the record.
 func (w *writer) message(m *schema.Message) {
-	record := line(schema.AppendMessage(nil, m))
+	w.line = schema.AppendMessage(w.line[:0], m)
+	record := line(w.line)
 	w.raw("{")
 	if m.ID != "" {
 		w.raw("\"id\":")
