@@ -79,7 +79,7 @@ func TestManaging(t *testing.T) {
 		"context":           {"Typed after the command: $ARGUMENTS\n", "`cortext context <id>`"},
 		"compact":           {"Typed after the command: $ARGUMENTS\n", "`cortext compact <id>`", "`--apply`"},
 	}
-	hints := map[string]string{"resume": "[number or words]", "sessions": "[all]", "session": "[info | title, tag, untag, note TEXT | archive]", "context": "[tokens]", "compact": "[apply]"}
+	hints := map[string]string{"resume": "[number or words]", "sessions": "[all]", "session": "[info | title, tag, untag, note TEXT | archive | export]", "context": "[tokens]", "compact": "[apply]"}
 	for _, f := range Commands(form, nil) {
 		name := strings.TrimSuffix(strings.TrimPrefix(f.Path, ".claude/commands/workspace."), ".md")
 		front, body := prompt.Split(f.Text)

@@ -30,7 +30,12 @@ func (r *importRun) named(ctx context.Context, name string) error {
 	}
 	if info, err := os.Stat(name); err == nil && info.IsDir() {
 		r.alone = false
-		return r.folder(ctx, name)
+		tried := r.tried
+		err := r.folder(ctx, name)
+		if err == nil && r.tried == tried {
+			err = r.fail(fmt.Errorf("%s: holds no file that ends in %s", name, orList(inFolders())))
+		}
+		return err
 	}
 	return r.oneFile(ctx, name)
 }
@@ -45,10 +50,8 @@ func (r *importRun) folder(ctx context.Context, dir string) error {
 	if err != nil {
 		return r.fail(err)
 	}
-	found := false
 	for _, e := range entries {
 		if e.Type().IsRegular() && slices.Contains(inFolders(), strings.ToLower(filepath.Ext(e.Name()))) {
-			found = true
 			r.inFolder = true
 			err := r.oneFile(ctx, filepath.Join(dir, e.Name()))
 			if r.inFolder = false; err != nil {
@@ -58,14 +61,10 @@ func (r *importRun) folder(ctx context.Context, dir string) error {
 	}
 	for _, e := range entries {
 		if e.IsDir() && !strings.HasPrefix(e.Name(), ".") {
-			found = true
 			if err := r.folder(ctx, filepath.Join(dir, e.Name())); err != nil {
 				return err
 			}
 		}
-	}
-	if !found {
-		r.app.screen.warn(dir + ": holds no .json, .jsonl or .zst file")
 	}
 	return nil
 }
