@@ -10,7 +10,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 )
@@ -389,69 +388,6 @@ func TestImports(t *testing.T) {
 				}
 			}
 		}
-	}
-}
-
-// hookModules lists the modules that cortext-hook links. A package initializes at each
-// start, used or not, and an agent waits for its hook after each turn. Before you add
-// one, measure it (BenchmarkHook).
-var hookModules = []string{
-	"github.com/google/renameio/v2", "github.com/mozillazg/go-unidecode", "github.com/pkoukk/tiktoken-go-loader", "github.com/sahilm/fuzzy",
-	"go.yaml.in/yaml/v3", "golang.org/x/sys", "golang.org/x/term", "mvdan.cc/sh/v3",
-}
-
-// notInHook lists our own and standard library packages that it must not link.
-var notInHook = map[string]string{
-	"net":                      "its resolver links the C library, which takes a millisecond of each start to load; so do http and pflag, which need it",
-	"os/user":                  "it links the C library",
-	"runtime/cgo":              "it links the C library",
-	"crypto/tls":               "no hook speaks HTTP",
-	"text/template":            "it is large, and makes the linker keep all methods",
-	"cortext/cmd/internal/cli": "the tree of commands is built in each start",
-	"charm.land/bubbletea/v2":  "nobody chooses in a hook",
-	"cortext/inject/opencode":  "its database needs SQLite: OpenCode's hooks are handed over",
-}
-
-// TestHookLinks: cortext-hook stays small, whatever a library needs.
-func TestHookLinks(t *testing.T) {
-	out, err := exec.Command("go", "list", "-deps", "cortext/cmd/cortext-hook").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for dep := range strings.Lines(string(out)) {
-		dep = strings.TrimSpace(dep)
-		if why, ok := notInHook[dep]; ok {
-			t.Errorf("cortext-hook must not link %s: %s", dep, why)
-		}
-		first, _, _ := strings.Cut(dep, "/")
-		if strings.Contains(first, ".") && !slices.ContainsFunc(hookModules, func(m string) bool { return dep == m || strings.HasPrefix(dep, m+"/") }) {
-			t.Errorf("cortext-hook must not link %s: no other module than those of hookModules", dep)
-		}
-	}
-}
-
-// TestPageLinks: cortext does not link what renders Markdown, which takes a third of its
-// time to start.
-func TestPageLinks(t *testing.T) {
-	out, err := exec.Command("go", "list", "-deps", "cortext/cmd/cortext").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if strings.Contains(string(out), "github.com/yuin/goldmark") {
-		t.Error("cortext links goldmark: only cortext-page may")
-	}
-}
-
-// TestRunewidth: go-runewidth comes in with the picker's library. Versions 0.0.26 and 0.0.27
-// make tables at each start, which takes 25 to 60 ms.
-func TestRunewidth(t *testing.T) {
-	out, err := exec.Command("go", "list", "-m", "-f", "{{.Version}}", "github.com/mattn/go-runewidth").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	patch, err := strconv.Atoi(strings.TrimPrefix(strings.TrimSpace(string(out)), "v0.0."))
-	if err != nil || patch < 31 {
-		t.Errorf("go.mod selects go-runewidth %q, want v0.0.31 or later", out)
 	}
 }
 

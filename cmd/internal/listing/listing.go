@@ -117,13 +117,6 @@ func (f *Filter) hasTag(tags []string) bool {
 	return len(f.Tags) == 0 || slices.ContainsFunc(tags, func(tag string) bool { return anyOf(f.Tags, tag) })
 }
 
-// isAll reports whether the filter selects everything.
-func (f *Filter) isAll() bool {
-	g := *f
-	g.All, g.Archived = false, false
-	return f.All && f.Archived && g.isZero()
-}
-
 // isZero reports whether the filter is the zero value.
 func (f *Filter) isZero() bool {
 	return len(f.Types)+len(f.Tags)+len(f.Agents)+len(f.Models)+len(f.Statuses)+len(f.Words) == 0 && f.Since.IsZero() && f.Until.IsZero() && !f.Archived && !f.All
