@@ -31,12 +31,11 @@ func exportCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "export [<id>…]",
 		Short: "Export conversations to files",
-		Long: `Writes conversations to files that you can keep, share or import elsewhere; without an
-id, the current one. json and
-jsonl hold everything, for cortext import and for other programs. They do not hold the
-content of attachments and the conversations of sub-agents, unless you ask for them. md
-reads well in a pull request or an issue. html is a page that stands alone: it loads
-nothing, and reads well on a phone and on paper.
+		Long: `Writes conversations to files that you can keep, share or import elsewhere. Without an id
+it writes the current one. json and jsonl hold everything, for cortext import and for
+other programs; the content of attachments and the conversations of sub-agents only if
+you ask for them. md reads well in a pull request or an issue. html is a page that stands
+alone: it loads nothing, and reads well on a phone and on paper.
 
 Without -o, each conversation becomes a file session-NAME-DATE in the current folder. The
 format follows the name after -o; otherwise it is json.`,

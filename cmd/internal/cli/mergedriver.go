@@ -94,7 +94,7 @@ func (a *app) suggestDriver(ctx context.Context, ws *workspace.Workspace) {
 		return
 	}
 	if !a.terminal.present() {
-		a.screen.warn("git merges the conversations of this clone by keeping the lines of both sides; after cortext init in it, cortext merges them")
+		a.screen.warn("cortext is not the merge driver of this clone, so git keeps the lines of both sides; cortext init changes that")
 		return
 	}
 	yes, err := a.terminal.ask(ctx, "Let cortext merge conversations in this clone, by a merge driver in .git/config?")
