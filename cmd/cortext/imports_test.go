@@ -79,7 +79,7 @@ var rules = map[string]rule{
 
 	"cortext/cmd/internal/shell":     {why: "words and quotes"},
 	"cortext/cmd/internal/git":       {ours: []string{"cortext/cmd/internal/shell"}, modules: []string{"golang.org/x/term"}, why: "runs git; knows no conversation"},
-	"cortext/cmd/internal/shown":     {ours: []string{"cortext/schema/clip"}, why: "text for a terminal"},
+	"cortext/cmd/internal/shown":     {ours: []string{"cortext/schema", "cortext/schema/clip"}, why: "text for a terminal, and for a page"},
 	"cortext/cmd/internal/openai":    {ours: []string{"cortext/cmd/internal/summarize", "cortext/schema"}, why: "asks a model over HTTP: a package of its own, which only the command line imports"},
 	"cortext/cmd/internal/summarize": {ours: []string{"cortext/resume/summary", "cortext/resume/tildes", "cortext/schema", "cortext/schema/clip", "cortext/schema/rawjson"}, why: "asks a model for a summary, and judges its answer"},
 	"cortext/cmd/internal/lifecycle": {ours: []string{"cortext/store/atomicfile", "cortext/store/filelock"}, why: "runs the workspace's own programs; knows no conversation"},
@@ -173,11 +173,11 @@ var rules = map[string]rule{
 		why:  "what a call did, in words: no notation",
 	},
 	"cortext/cmd/internal/export/forge": {
-		ours: []string{"cortext/cmd/internal/export/call", "cortext/schema", "cortext/schema/clip"},
+		ours: []string{"cortext/cmd/internal/export/call", "cortext/cmd/internal/shown", "cortext/schema", "cortext/schema/clip"},
 		why:  "records in, Markdown out: no file, no workspace",
 	},
 	"cortext/cmd/internal/export/page": {
-		ours: []string{"cortext/cmd/internal/export/call", "cortext/cmd/internal/export/highlight", "cortext/schema", "cortext/schema/clip"},
+		ours: []string{"cortext/cmd/internal/export/call", "cortext/cmd/internal/export/highlight", "cortext/cmd/internal/shown", "cortext/schema", "cortext/schema/clip"},
 		why:  "records in, HTML out: no file, no workspace",
 	},
 	"cortext/cmd/internal/export/page/markdown": {

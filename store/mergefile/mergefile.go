@@ -32,5 +32,5 @@ func Merge(name string, base, ours, theirs []byte) ([]byte, error) {
 	case path.Base(path.Dir(name)) == "summaries" && strings.HasSuffix(file, ".json"):
 		return schema.MergeSummaryFiles(ours, theirs)
 	}
-	return nil, fmt.Errorf("%q is no file of a conversation: %w", name, ErrUnsure)
+	return nil, fmt.Errorf("%q is not a file that conversations have: %w", name, ErrUnsure)
 }

@@ -366,7 +366,7 @@ func (r repairing) undo(queries []string) error {
 			return err
 		}
 		if len(found) == 0 {
-			return fmt.Errorf("there is no repair of %q to undo", query)
+			return fmt.Errorf("%q has no repair to undo", query)
 		}
 		past = append(past, found...)
 	}

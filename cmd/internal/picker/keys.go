@@ -243,7 +243,7 @@ func (m *model) carryOut(a Action) tea.Cmd {
 func (m *model) allWorkspaces() tea.Cmd {
 	switch {
 	case m.o.Everywhere == nil:
-		m.notice = "there is no list of all workspaces"
+		m.notice = "all workspaces cannot be listed"
 		return nil
 	case m.everywhere:
 		m.everywhere = false

@@ -1,4 +1,4 @@
-// Package shown makes text from files safe for a terminal and a log.
+// Package shown makes text from files safe for a terminal, a log and a page.
 package shown
 
 import (

@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"cortext/cmd/internal/export/call"
+	"cortext/cmd/internal/shown"
 	"cortext/schema"
 	"cortext/schema/clip"
 )
@@ -216,7 +217,7 @@ const mostShown = 12 << 10
 // fenced writes a text as it is, in a code block that the text cannot close. A long one is
 // cut in the middle.
 func (w *writer) fenced(text, language string) {
-	text = plain(text)
+	text = shown.Clean(text)
 	if len(text) > mostShown {
 		tail := text[len(text)-mostShown/3:]
 		if at := strings.IndexByte(tail, '\n'); at >= 0 {

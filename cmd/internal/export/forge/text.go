@@ -3,37 +3,15 @@ package forge
 import (
 	"html"
 	"strings"
-	"unicode/utf8"
 
-	"cortext/schema"
+	"cortext/cmd/internal/shown"
 	"cortext/schema/clip"
 )
-
-// plain removes from a text what a reader cannot see: escape sequences, control characters,
-// and characters that change the writing direction.
-func plain(s string) string {
-	s = schema.WithoutEscapes(s)
-	if !utf8.ValidString(s) {
-		s = strings.ToValidUTF8(s, "\uFFFD")
-	}
-	s = strings.ReplaceAll(s, "\r\n", "\n")
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == '\n' || r == '\t':
-			return r
-		case r == '\r':
-			return '\n'
-		case r < ' ' || r >= 0x7f && r <= 0x9f, r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x2069:
-			return -1
-		}
-		return r
-	}, s)
-}
 
 // line returns the beginning of a text on one line.
 func line(s string) string {
 	const most = 120
-	short := strings.Join(strings.Fields(plain(clip.Head(s, 4*most))), " ")
+	short := strings.Join(strings.Fields(shown.Clean(clip.Head(s, 4*most))), " ")
 	if len(short) <= most {
 		return short
 	}
@@ -42,7 +20,7 @@ func line(s string) string {
 
 // inline returns a text on one line that means nothing in Markdown.
 func inline(s string) string {
-	s = strings.Join(strings.Fields(plain(s)), " ")
+	s = strings.Join(strings.Fields(shown.Clean(s)), " ")
 	var b strings.Builder
 	for _, r := range s {
 		if strings.ContainsRune("\\`*_{}[]<>#|~!", r) {
@@ -55,14 +33,14 @@ func inline(s string) string {
 
 // text returns a text that means nothing in HTML. It is also safe between the tags of a
 // summary, where a forge may read Markdown.
-func text(s string) string { return html.EscapeString(plain(s)) }
+func text(s string) string { return html.EscapeString(shown.Clean(s)) }
 
 // contain returns the Markdown of a message so that it ends where it ends: tags become
 // text, and a code block that is open at its end is closed.
 func contain(s string) string {
 	var b strings.Builder
 	fence := ""
-	for l := range strings.Lines(strings.TrimRight(plain(s), "\n") + "\n") {
+	for l := range strings.Lines(strings.TrimRight(shown.Clean(s), "\n") + "\n") {
 		mark := fenceIn(l)
 		switch {
 		case fence == "" && mark != "":

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"cortext/cmd/internal/export/highlight"
+	"cortext/cmd/internal/shown"
 )
 
 // mostCode is how many bytes of code are coloured.
@@ -67,7 +68,7 @@ const mostMarkdown = 256 << 10
 
 // markdown writes a text of a message.
 func (w *writer) markdown(s string) {
-	s = clean(s)
+	s = shown.Clean(s)
 	if len(s) > mostMarkdown {
 		w.pre(s, "")
 		return

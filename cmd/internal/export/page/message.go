@@ -11,6 +11,7 @@ import (
 
 	"cortext/cmd/internal/export/call"
 	"cortext/cmd/internal/export/highlight"
+	"cortext/cmd/internal/shown"
 	"cortext/schema"
 )
 
@@ -71,9 +72,9 @@ func (w *writer) ask(m *schema.Message, t *turn) {
 func (w *writer) event(m *schema.Message) {
 	w.open(m, "event")
 	w.raw("<details class=\"fold\"><summary>")
-	w.text(firstLine(clean(m.Content)))
+	w.text(firstLine(shown.Clean(m.Content)))
 	w.raw("</summary>")
-	w.pre(clean(m.Content), "")
+	w.pre(shown.Clean(m.Content), "")
 	w.raw("</details></div>\n")
 }
 
@@ -86,7 +87,7 @@ func (w *writer) answer(m *schema.Message) {
 	w.open(m, "answer")
 	if m.Reasoning != "" {
 		w.raw("<details class=\"fold reasoning\"><summary>")
-		w.text(firstLine(clean(m.Reasoning)))
+		w.text(firstLine(shown.Clean(m.Reasoning)))
 		w.raw("</summary><div class=\"md\">")
 		w.markdown(m.Reasoning)
 		w.raw("</div></details>")
@@ -182,11 +183,11 @@ func (w *writer) step(id, name string, m *schema.Message, anchor int) {
 		w.raw(" id=\"" + w.prefix + "m" + strconv.Itoa(anchor) + "\"")
 	}
 	w.raw("><summary><span class=\"mark\" aria-hidden=\"true\">" + mark + "</span><span class=\"hide\">" + said + ": </span><b>")
-	w.text(clean(c.Name))
+	w.text(shown.Clean(c.Name))
 	w.raw("</b> <code class=\"arg\">")
-	w.text(clean(c.Argument))
+	w.text(shown.Clean(c.Argument))
 	w.raw("</code> <span class=\"out\">")
-	w.text(clean(c.Outcome))
+	w.text(shown.Clean(c.Outcome))
 	w.raw("</span></summary>\n<div class=\"body\">")
 	w.body(c, ok)
 	w.attachments(id)
@@ -249,7 +250,7 @@ func (w *writer) body(c *call.Call, known bool) {
 // pre writes a text as it is, coloured as that of a language or file. A long one is cut in
 // the middle.
 func (w *writer) pre(text, name string) {
-	head, tail, left := shorten(clean(text))
+	head, tail, left := shorten(shown.Clean(text))
 	w.raw("<pre tabindex=\"0\"><code>")
 	w.buf = AppendCode(w.buf[:0], head, name)
 	_, _ = w.out.Write(w.buf)
@@ -324,7 +325,7 @@ func next(lines [][]byte) ([]byte, [][]byte) {
 // string may be longer than a line.
 func codeLines(lines []string, file string) (list [][]byte) {
 	for i := range lines {
-		lines[i] = strings.ReplaceAll(clean(lines[i]), "\n", " ")
+		lines[i] = strings.ReplaceAll(shown.Clean(lines[i]), "\n", " ")
 	}
 	text := strings.Join(lines, "\n")
 	l, ok := highlight.Language(file)
@@ -354,9 +355,9 @@ const mostPicture = 8 << 20
 
 // attachment writes an image, or what else was attached.
 func (w *writer) attachment(a *schema.Attachment) {
-	name := clean(a.Name)
+	name := shown.Clean(a.Name)
 	if name == "" {
-		name = clean(a.MediaType)
+		name = shown.Clean(a.MediaType)
 	}
 	if w.in.Content != nil && slices.Contains(pictures(), a.MediaType) && a.Bytes <= mostPicture {
 		if content, ok := w.in.Content(a.SHA256); ok && len(content) <= mostPicture {
@@ -378,7 +379,7 @@ func (w *writer) subagent(sub *Subagent) {
 	inner.prefix = w.prefix + "s" + strconv.Itoa(len(w.calls)) + "-" + strconv.Itoa(w.nested) + "-"
 	w.nested++
 	w.raw("<details class=\"call sub\"><summary><span class=\"mark\" aria-hidden=\"true\">↳</span> <b>Sub-agent</b> <code class=\"arg\">")
-	w.text(clean(sub.Session.DisplayTitle()))
+	w.text(shown.Clean(sub.Session.DisplayTitle()))
 	w.raw("</code> <span class=\"out\">" + count(len(sub.History.Messages), "message") + "</span></summary>\n<div class=\"body\">")
 	for _, t := range inner.turns() {
 		inner.turn(&t)

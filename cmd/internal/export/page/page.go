@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"cortext/cmd/internal/export/call"
+	"cortext/cmd/internal/shown"
 	"cortext/schema"
 )
 
@@ -70,7 +71,7 @@ func hash(text string) string {
 // Page writes a whole page.
 func (r *Renderer) Page(to io.Writer, in *Input) error {
 	w := r.writer(to, in)
-	title := clean(in.Session.DisplayTitle())
+	title := shown.Clean(in.Session.DisplayTitle())
 	w.raw("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta http-equiv=\"Content-Security-Policy\" content=\"")
 	w.text(Policy())
 	w.raw("\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n<meta name=\"referrer\" content=\"no-referrer\">\n<title>")
@@ -95,7 +96,7 @@ func (r *Renderer) Page(to io.Writer, in *Input) error {
 	}
 	for _, left := range in.LeftOut {
 		w.raw(" Left out: ")
-		w.text(clean(left))
+		w.text(shown.Clean(left))
 		w.raw(".")
 	}
 	w.raw("</footer>\n</div>\n</div>\n<script>" + script + "</script>\n</body>\n</html>\n")

@@ -4,43 +4,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"cortext/schema"
 	"cortext/schema/clip"
 )
-
-// clean removes from a text what a reader cannot see: escape sequences of terminals,
-// control characters, and characters that change the writing direction.
-func clean(s string) string {
-	if plain(s) {
-		return s
-	}
-	s = schema.WithoutEscapes(s)
-	if !utf8.ValidString(s) {
-		s = strings.ToValidUTF8(s, "\uFFFD")
-	}
-	s = strings.ReplaceAll(s, "\r\n", "\n")
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == '\n' || r == '\t':
-			return r
-		case r == '\r':
-			return '\n'
-		case r < ' ' || r >= 0x7f && r <= 0x9f, r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x2069:
-			return -1
-		}
-		return r
-	}, s)
-}
-
-// plain reports whether a text has only printable ASCII and line ends.
-func plain(s string) bool {
-	for i := 0; i < len(s); i++ {
-		if c := s[i]; c < ' ' && c != '\n' && c != '\t' || c >= 0x7f {
-			return false
-		}
-	}
-	return true
-}
 
 // AppendText appends a text so that it means nothing in HTML.
 func AppendText(dst []byte, s string) []byte {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"cortext/cmd/internal/export/call"
+	"cortext/cmd/internal/shown"
 	"cortext/schema"
 	"cortext/schema/clip"
 )
@@ -32,7 +33,7 @@ func (w *writer) turns() (list []turn) {
 		if m.Role == schema.User || len(list) == 0 {
 			list = append(list, turn{number: len(list) + 1, began: m.Timestamp.Time()})
 			if t := &list[len(list)-1]; m.Role == schema.User {
-				t.words = strings.Join(strings.Fields(clip.Head(clean(m.Content), 4*mostWords)), " ")
+				t.words = strings.Join(strings.Fields(clip.Head(shown.Clean(m.Content), 4*mostWords)), " ")
 				if len(t.words) > mostWords {
 					t.words = clip.Head(t.words, mostWords) + "…"
 				}
@@ -145,21 +146,21 @@ func (t *turn) indexFacts() (parts []string) {
 func (w *writer) head(turns []turn) {
 	s := w.in.Session
 	w.raw("<header>\n<p class=\"soft\">")
-	w.text(clean(s.ConversationType))
+	w.text(shown.Clean(s.ConversationType))
 	if at := s.CreatedAt.Time(); !at.IsZero() {
 		w.raw(" · <time datetime=\"")
 		w.text(string(schema.NewTime(at)))
 		w.raw("\">" + date(at) + "</time>")
 	}
 	w.raw("</p>\n<h1>")
-	w.text(clean(s.DisplayTitle()))
+	w.text(shown.Clean(s.DisplayTitle()))
 	w.raw("</h1>\n<dl class=\"facts\">\n")
 	fact := func(name, value string) {
 		if value == "" {
 			return
 		}
 		w.raw("<div><dt>" + name + "</dt><dd>")
-		w.text(clean(value))
+		w.text(shown.Clean(value))
 		w.raw("</dd></div>\n")
 	}
 	steps, failed, added, removed := 0, 0, 0, 0
@@ -216,7 +217,7 @@ func (w *writer) about(s *schema.Session) {
 				mark, class = "◐", "now"
 			}
 			w.raw("<li class=\"" + class + "\"><span class=\"mark\">" + mark + "</span><span class=\"hide\">" + class + ": </span> ")
-			w.text(clean(step.Content))
+			w.text(shown.Clean(step.Content))
 			w.raw("</li>\n")
 		}
 		w.raw("</ul>\n")

@@ -166,7 +166,7 @@ type lineReader struct {
 	ended    bool
 }
 
-var errUnknownLine = errors.New("it is no line of an export")
+var errUnknownLine = errors.New("the line is not from an export")
 
 func (r *lineReader) line(raw []byte) error {
 	members, err := rawjson.Object(raw)
@@ -209,7 +209,7 @@ func (r *lineReader) first(members []rawjson.Member) (err error) {
 	values := byName(members)
 	version, conversation := values["version"], values["conversation"]
 	if version == nil || conversation == nil {
-		return &FormatError{Foreign: true, Why: "is no export of a conversation"}
+		return &FormatError{Foreign: true, Why: "is not an exported conversation"}
 	}
 	if err := checkVersion(rawjson.String(version)); err != nil {
 		return err

@@ -31,7 +31,7 @@ func ReadJSON(text []byte) (*Conversation, error) {
 	}
 	session := values["session"]
 	if values["version"] == nil || session == nil || session[0] != '{' {
-		return nil, &FormatError{Foreign: true, Why: "is no export of a conversation"}
+		return nil, &FormatError{Foreign: true, Why: "is not an exported conversation"}
 	}
 	if err := checkVersion(rawjson.String(values["version"])); err != nil {
 		return nil, err
