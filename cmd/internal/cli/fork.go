@@ -169,7 +169,7 @@ func resumeInto(cmd *cobra.Command, a *app, w *opened, e store.Entry, o resumeOp
 	}
 	there := launch.New(into.Workspace, into.capture, w.payloads) // reads here, launches there
 	if o.dryRun {
-		return dryRun(ctx, a, w, there, e, o)
+		return a.dryRun(ctx, w, there, e, o)
 	}
 	if err := a.confirmCompleted(ctx, e); err != nil {
 		return err

@@ -177,7 +177,7 @@ func preview(ctx context.Context, a *app, w *opened, e store.Entry, o resumeOpti
 		a.screen.warn(fmt.Sprintf("the end of %s is not captured yet: cortext resume without --print captures it first, and so does cortext stop", count(n, "transcript")))
 	}
 	if o.dryRun {
-		return dryRun(ctx, a, w, w.launcher(), e, o)
+		return a.dryRun(ctx, w, w.launcher(), e, o)
 	}
 	built, err := o.build(ctx, w, e)
 	if err != nil {
@@ -242,7 +242,7 @@ func matching(w *opened, query string, only *listing.Filter) ([]store.Entry, err
 
 // dryRun prints what a launch would deliver, and how. What prevents the launch is
 // returned as an error after printing everything else.
-func dryRun(ctx context.Context, a *app, w *opened, l *launch.Launcher, e store.Entry, o resumeOptions) error {
+func (a *app) dryRun(ctx context.Context, w *opened, l *launch.Launcher, e store.Entry, o resumeOptions) error {
 	plan, planErr := l.Plan(ctx, e, o.launchOptions())
 	if planErr != nil && !errors.As(planErr, new(*inject.PreflightError)) {
 		return planErr
