@@ -82,6 +82,16 @@ func (w *world) entries(flags ...string) (all []entry) {
 	return all
 }
 
+// choices lists the conversations that a user would choose from: all of them, if all are
+// completed.
+func (w *world) choices() []entry {
+	w.t.Helper()
+	if open := w.entries(); len(open) > 0 {
+		return open
+	}
+	return w.entries("--status", "all")
+}
+
 // editSome continues the conversation that the other side also continues, stops it, does
 // a few random things, as a user does between two merges, and commits.
 func (w *world) editSome() {
@@ -92,12 +102,12 @@ func (w *world) editSome() {
 			w.fail(args[0]+" failed", "exit code %d\n%s%s", code, out, errs)
 		}
 	}
-	all := w.entries()
+	all := w.choices()
 	both := all[w.step%len(all)]
 	w.resumeListed(both)
 	set("stop", both.ID)
 	for range w.r.IntN(4) {
-		c := pick(w, w.entries())
+		c := pick(w, w.choices())
 		switch w.r.IntN(7) {
 		case 0:
 			set("title", c.ID, fmt.Sprintf("%s %d", w.phrase(), w.step))
