@@ -40,6 +40,9 @@ const (
 // MessagesLog is the path of the log of messages within a conversation's folder.
 const MessagesLog = sessionDir + "/" + messagesFile
 
+// ToolsLog is the path of the log of tool calls, likewise.
+const ToolsLog = sessionDir + "/" + toolsFile
+
 // The modes of private files: conversations, backups, bytes set aside.
 const (
 	privateDirMode  fs.FileMode = 0o700

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"cortext/schema"
+	"cortext/store"
 )
 
 // ErrUnsure is returned if the two sides are better merged by keeping the lines of both,
@@ -25,9 +26,9 @@ func Merge(name string, base, ours, theirs []byte) ([]byte, error) {
 	switch file := path.Base(name); {
 	case file == "session.json":
 		return schema.MergeSessionFiles(base, ours, theirs)
-	case file == "messages.jsonl":
+	case file == path.Base(store.MessagesLog):
 		return mergeLogs(messageLine, base, ours, theirs)
-	case file == "tools.jsonl":
+	case file == path.Base(store.ToolsLog):
 		return mergeLogs(toolLine, base, ours, theirs)
 	case path.Base(path.Dir(name)) == "summaries" && strings.HasSuffix(file, ".json"):
 		return schema.MergeSummaryFiles(ours, theirs)

@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -95,11 +96,11 @@ func (x Exchange) Push(ctx context.Context) (races int, err error) {
 	wait := firstWait
 	for {
 		_, err = output(attend(x.asking(ctx, "push", "--quiet", up.remote, "HEAD:"+up.branch)))
-		if err == nil || !lostRace.MatchString(err.Error()) || races >= mostRaces {
+		if err == nil || !lostRace().MatchString(err.Error()) || races >= mostRaces {
 			return races, err
 		}
 		for races++; ; races++ {
-			if _, err = x.Pull(ctx); err == nil || !lostRace.MatchString(err.Error()) || races >= mostRaces {
+			if _, err = x.Pull(ctx); err == nil || !lostRace().MatchString(err.Error()) || races >= mostRaces {
 				break
 			}
 			if err := sleep(ctx, x.Jitter(wait)); err != nil {
@@ -118,7 +119,9 @@ func (x Exchange) Push(ctx context.Context) (races int, err error) {
 
 // lostRace matches what git says if another process was faster: another clone at the
 // remote, or another command in this one.
-var lostRace = regexp.MustCompile(`\[rejected\]|\[remote rejected\].*(lock|already exists|failed to update)|index\.lock|cannot lock ref|shallow\.lock`)
+var lostRace = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\[rejected\]|\[remote rejected\].*(lock|already exists|failed to update)|index\.lock|cannot lock ref|shallow\.lock`)
+})
 
 func sleep(ctx context.Context, d time.Duration) error {
 	select {
