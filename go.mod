@@ -9,12 +9,14 @@ require (
 	github.com/charmbracelet/x/ansi v0.11.9 // how wide text is on a terminal
 	github.com/fsnotify/fsnotify v1.10.1 // what changes in the agents' stores, for watch
 	github.com/google/renameio/v2 v2.0.2 // temp file and rename of session.json
+	github.com/klauspost/compress v1.20.4 // zstd, for bundles of exports; nothing runs at start-up
 	github.com/mattn/go-runewidth v0.0.31 // indirect; with bubbletea come 0.0.26 and 0.0.27, which add 25 to 60 ms to every start
 	github.com/mozillazg/go-unidecode v0.2.0 // folder names of titles in any script; its table adds 0.05 ms to a start
 	github.com/pkoukk/tiktoken-go-loader v0.0.2 // the o200k_base table as data: nothing runs at start-up
 	github.com/sahilm/fuzzy v0.1.3 // the last tier of resume's query, and the picker's marks and ranks
 	github.com/spf13/cobra v1.10.2 // the command line
 	github.com/spf13/pflag v1.0.9 // with cobra: flags with optional values
+	github.com/yuin/goldmark v1.8.7 // Markdown of messages, for exported pages
 	go.yaml.in/yaml/v3 v3.0.6 // .workspace/config.yaml; gopkg.in/yaml.v3 under its maintained name
 	golang.org/x/sys v0.49.0 // flock and fdatasync on files that os.Root opened
 	golang.org/x/term v0.47.0 // whether the output is a terminal

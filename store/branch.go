@@ -193,7 +193,7 @@ func (r historyReader) callFinder(about int) (find func(id string) (*schema.Tool
 		damage = append(damage, Damage{log.name, d})
 	}
 	return func(id string) (*schema.Tool, error) {
-		place := x.find(id)
+		place := x.find([]byte(id))
 		if place < 0 {
 			return nil, nil
 		}

@@ -14,8 +14,8 @@ import (
 )
 
 // The list of changes names each conversation that this or another process changed, one
-// per line with a checksum, so that an index of the conversations can say which of its rows to read again.
-// The index starts the list; while there is none, nothing is noted. Writers append without
+// per line with a checksum, so that an index of the conversations can say which of its
+// rows to read again. The index starts the list; while there is none, nothing is noted. Writers append without
 // a lock and without syncing: a list that lost lines to a power cut has lost the index,
 // too, or the index examines all files anyway.
 
@@ -114,8 +114,8 @@ func (s *Store) noteChange(folders ...string) {
 	}
 }
 
-// ForgetListed drops the cache with titles and first prompts, because one of them is to be
-// forgotten.
+// ForgetListed removes the index of lists, which holds titles and first prompts. The next
+// list reads all conversations.
 func (s *Store) ForgetListed() { _ = s.RemoveCache(ListedCache) }
 
 // ListedCache is the cache file with what a list shows of each conversation.

@@ -209,7 +209,8 @@ func (c *Conversation) DeleteWaiting() error {
 }
 
 // Delete removes the conversation with its folder, its document and everything else in
-// it, even if it is in several folders or waiting.
+// it, even if it is in several folders or waiting. The index of lists keeps its title and
+// first prompt until it is made again or removed with [Store.ForgetListed].
 func (c *Conversation) Delete() error {
 	tx, err := c.Begin()
 	if err != nil {
@@ -240,7 +241,6 @@ func deleteFolder(s *Store, folder string) error {
 	if err := s.root.RemoveAll(folder); err != nil {
 		return err
 	}
-	s.ForgetListed()
 	if checkConversationPath(folder) == nil { // it was not waiting
 		s.noteChange(folder)
 	}

@@ -20,6 +20,8 @@ type document struct {
 	knows  func() (*known, error)
 	texts  redaction // what the user is redacting
 	before []byte    // the session as read, in our spelling; nil before it is read
+
+	counted int64 // its counted_bytes
 }
 
 // load reads session.json, or rebuilds it.
@@ -32,7 +34,7 @@ func (d *document) load() error {
 		d.before, err = st.session.Marshal()
 	}
 	if err == nil {
-		d.stored = st
+		d.stored, d.counted = st, st.session.CountedBytes
 	}
 	return err
 }

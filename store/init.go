@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"cortext/store/atomicfile"
 	"cortext/store/internal/lines"
@@ -25,6 +26,16 @@ const (
 	attributesSession = conversationsDir + "/**/" + sessionDir + "/**/" + sessionFile + " merge=union -text"
 	attributesSummary = conversationsDir + "/**/" + sessionDir + "/**/" + summariesDir + "/*" + summarySuffix + " merge=union -text"
 )
+
+// MergedFiles returns patterns, as in a .gitattributes in the workspace's folder, of the
+// files that a merge combines: logs, session.json and summaries.
+func MergedFiles() (patterns []string) {
+	for _, line := range []string{attributesLogs, attributesSession, attributesSummary} {
+		pattern, _, _ := strings.Cut(line, " ")
+		patterns = append(patterns, pattern)
+	}
+	return patterns
+}
 
 // Init turns the folder root into a workspace, creating it if necessary, and opens it
 // with zero [Options]. created lists what it created or changed, relative to root. It

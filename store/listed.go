@@ -105,13 +105,17 @@ func (s *Store) Days() (days []string, err error) {
 	return days, explain(err)
 }
 
-// FoldersOf lists the conversations of a day, unsorted.
+// FoldersOf lists the conversations of a day, unsorted. The error says that the folder of
+// the day cannot be read, or nothing in it.
 func (s *Store) FoldersOf(day string) (folders []string, err error) {
 	dir := conversationsDir + "/" + day
 	if l, ok := s.lookAt(dir); !ok || l.kind != folderKind {
 		return nil, nil
 	}
 	d, err := os.Open(filepath.Join(s.dir, filepath.FromSlash(dir)))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -120,6 +124,11 @@ func (s *Store) FoldersOf(day string) (folders []string, err error) {
 	for _, e := range entries {
 		if e.IsDir() && !strings.HasPrefix(e.Name(), ".") {
 			folders = append(folders, dir+"/"+e.Name())
+		}
+	}
+	if err == nil && len(folders) > 0 { // who may list a folder need not be allowed to enter it
+		if _, err = os.Lstat(filepath.Join(s.dir, filepath.FromSlash(folders[0]))); errors.Is(err, fs.ErrNotExist) {
+			err = nil
 		}
 	}
 	return folders, err

@@ -16,6 +16,7 @@ import (
 type record struct {
 	message *schema.Message // one of the two is set
 	tool    *schema.Tool
+	copied  bool // from another log: it keeps its rev
 }
 
 func messageRecord(m schema.Message) record { return record{message: &m} }

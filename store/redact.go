@@ -19,6 +19,15 @@ import (
 // message returns m as it is stored, except for its rev. The result shares no
 // changed data with m.
 func (r redaction) message(m schema.Message) (schema.Message, error) {
+	m, err := r.copyOfMessage(m)
+	if err == nil {
+		m.Tokens, m.Rev = tokens.Count(m.Content), 0
+	}
+	return m, err
+}
+
+// copyOfMessage is message for a record of a log, which has its tokens and its rev already.
+func (r redaction) copyOfMessage(m schema.Message) (schema.Message, error) {
 	r.begin()
 	if !slices.Contains([]schema.Role{schema.User, schema.Assistant, schema.System}, m.Role) && m.Sealed == "" {
 		return m, fmt.Errorf("message %q: role %.40q is not user, assistant or system", m.ID, m.Role)
@@ -42,8 +51,6 @@ func (r redaction) message(m schema.Message) (schema.Message, error) {
 	if r.err != nil {
 		return m, fmt.Errorf("message %q: %w", m.ID, r.err)
 	}
-	m.Tokens = tokens.Count(m.Content)
-	m.Rev = 0
 	record{message: &m}.mark(r.knownAgain()...)
 	return m, nil
 }
@@ -51,6 +58,15 @@ func (r redaction) message(m schema.Message) (schema.Message, error) {
 // tool returns t as it is stored, except for its rev. The result shares no changed
 // data with t.
 func (r redaction) tool(t schema.Tool) (schema.Tool, error) {
+	t, err := r.copyOfTool(t)
+	if err == nil {
+		t.Tokens, t.Rev = countTool(&t), 0
+	}
+	return t, err
+}
+
+// copyOfTool is tool for a record of a log, which has its tokens and its rev already.
+func (r redaction) copyOfTool(t schema.Tool) (schema.Tool, error) {
 	r.begin()
 	if t.ID == "" {
 		return t, fmt.Errorf("a tool call of message %q has no id", t.MessageID)
@@ -63,8 +79,6 @@ func (r redaction) tool(t schema.Tool) (schema.Tool, error) {
 	if r.err != nil {
 		return t, fmt.Errorf("tool call %q: %w", t.ID, r.err)
 	}
-	t.Tokens = countTool(&t)
-	t.Rev = 0
 	record{tool: &t}.mark(r.knownAgain()...)
 	return t, nil
 }

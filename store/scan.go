@@ -54,6 +54,20 @@ func (l *Log) Err() error {
 	return l.err
 }
 
+// Load reads the whole log into memory, into buf if that is large enough, and returns it.
+// From then on the log is read from there: the caller must leave it as it is.
+func (l *Log) Load(buf []byte) ([]byte, error) {
+	if int64(cap(buf)) < l.size {
+		buf = make([]byte, l.size)
+	}
+	buf = buf[:l.size]
+	if n, err := l.ReadAt(buf, 0); n < len(buf) {
+		return nil, explain(err)
+	}
+	l.ReaderAt = bytes.NewReader(buf)
+	return buf, nil
+}
+
 // A Block is a part of a log: whole lines.
 type Block struct {
 	Offset int64  // of the first line
@@ -242,8 +256,8 @@ func linesOf[R any](x *lookup, log io.ReaderAt, k logKind[R]) Lines {
 
 // Counts reports whether the record with an id that begins at an offset counts: no other
 // line has the id, or this one is its last state.
-func (l *Lines) Counts(id string, offset int64) bool {
-	if id == "" {
+func (l *Lines) Counts(id []byte, offset int64) bool {
+	if len(id) == 0 {
 		return true
 	}
 	place := l.places.find(id)
@@ -259,9 +273,9 @@ func (l *Lines) Counts(id string, offset int64) bool {
 // Number returns the number of the message with an id, as in [schema.Message], or 0 if it
 // is on a branch that was left, or unknown. Messages without an id are found by the offset
 // of their line.
-func (n *Numbers) Number(id string, offset int64) int {
+func (n *Numbers) Number(id []byte, offset int64) int {
 	place := int32(-1)
-	if id != "" {
+	if len(id) > 0 {
 		place = n.places.find(id)
 	} else if i, ok := slices.BinarySearchFunc(n.places.lines, offset, func(l line, at int64) int { return cmp.Compare(l.offset, at) }); ok {
 		place = int32(i)

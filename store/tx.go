@@ -178,14 +178,11 @@ func (tx *Tx) FirstTime() (first schema.Time, err error) {
 // Append collects the records to add. It redacts secrets and counts tokens; nothing is
 // written before [Tx.Flush].
 func (tx *Tx) Append(b schema.Batch) error {
-	if tx.result.Redacted == nil {
-		tx.result.Redacted = secrets.Counts{}
-	}
 	known, err := tx.knows()
 	if err != nil {
 		return err
 	}
-	redact := tx.c.s.redaction(tx.result.Redacted).knowing(known)
+	redact := tx.c.s.redaction(tx.countRedacted()).knowing(known)
 	for _, t := range b.Tools {
 		t, err := redact.tool(t)
 		if err != nil {
@@ -265,6 +262,9 @@ func (tx *Tx) Commit() error {
 	defer tx.Rollback()
 	if err := tx.Flush(); err != nil {
 		return err
+	}
+	if err := tx.dropMarkers(); err != nil {
+		return fmt.Errorf("write %q: %w", tx.c.path, explain(err))
 	}
 	if err := tx.settleMerged(); err != nil {
 		return fmt.Errorf("write %q: %w", tx.c.path, explain(err))
@@ -443,8 +443,12 @@ func (tx *Tx) appendTo(l *logFile, records []record, r *Result) (written int, er
 	}()
 	var last []byte
 	for _, rec := range records {
-		line, rev := rec.encode(0), 0
-		if rec.id() != "" {
+		rev := 0
+		if rec.copied {
+			rev = rec.rev()
+		}
+		line := rec.encode(rev)
+		if rec.id() != "" && !rec.copied {
 			stored, err := l.places.at(l, rec.id())
 			if err != nil {
 				return 0, err

@@ -92,7 +92,7 @@ func TestClaude(t *testing.T) {
 	s.say(term, "fourth turn @@HANG@@", strings.TrimSpace(agenttest.HangText))
 	s.check(term.Kill())
 	_ = term.Wait()
-	if out := s.run("git", "log", "--format=%s", "-n1"); out != "cortext: brainstorm / API design (9 messages)\n" {
+	if out := s.run("git", "log", "--format=%B", "-n1"); !strings.HasPrefix(out, "[session] Pause: API design\n\n") || !strings.Contains(out, "\nCortext-Messages: 1-9\n") {
 		t.Errorf("committed %q", out)
 	}
 

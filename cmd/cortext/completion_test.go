@@ -25,7 +25,7 @@ func TestCompletion(t *testing.T) {
 	env := append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "HOME="+t.TempDir())
 	shell := func(name string, args ...string) string {
 		t.Helper()
-		cmd := exec.Command(name, args...)
+		cmd := exec.CommandContext(t.Context(), name, args...)
 		cmd.Dir, cmd.Env = dir, env
 		out, err := cmd.CombinedOutput()
 		if err != nil {
@@ -86,12 +86,37 @@ printf '%s\n' "${COMPREPLY[@]}"`
 			t.Errorf("in %s: %v\n%s", where, err, out)
 		}
 	}
-	for _, c := range [][]string{{"zsh", "-n"}, {"fish", "--no-execute"}} {
-		if path, err := exec.LookPath(c[0]); err == nil {
-			if err := os.WriteFile(script, []byte(must(t, "completion", c[0])), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			shell(path, c[1], script)
+	write := func(name string, of ...string) {
+		t.Helper()
+		if err := os.WriteFile(name, []byte(must(t, of...)), 0o600); err != nil {
+			t.Fatal(err)
 		}
+	}
+	if fish, err := exec.LookPath("fish"); err == nil {
+		write(script, "completion", "fish")
+		for _, c := range []struct{ line, want string }{
+			{"cortext resume " + short[:2], short + "\tThe release, plan, active"},
+			{"cortext list --status=com", "--status=completed"},
+			{"cortext resume --strategy min", "minimal-state"},
+			{"cortext list --lim", "--limit\tlist at most N conversations"},
+		} {
+			if got := strings.TrimSpace(shell(fish, "--no-config", "-c", "source $argv[1]; complete -C $argv[2]", script, c.line)); got != c.want {
+				t.Errorf("fish: %q: %q, want %q", c.line, got, c.want)
+			}
+		}
+	}
+	if zsh, err := exec.LookPath("zsh"); err == nil {
+		functions := t.TempDir()
+		write(filepath.Join(functions, "_cortext"), "completion", "zsh")
+		const drive = `zmodload zsh/zpty
+zpty z zsh -f -i
+zpty -w z "fpath=($1 \$fpath); autoload -U compinit; compinit -u -D; print REA''DY"
+zpty -r z out '*READY*'
+zpty -n -w z "cortext resume $2"$'\t'
+zpty -r z out "*$3*"
+zpty -n -w z $'\C-ucortext list --status com\t'
+zpty -r z out "*completed*"
+zpty -d z`
+		shell(zsh, "-f", "-c", drive, "zsh", functions, short[:2], short)
 	}
 }

@@ -261,6 +261,8 @@ func (c *contractRun) json() {
 		"stop api --json",
 		"fork handler1 --title Copied --json",
 		"redact api --pattern GraphQL --yes --json",
+		"export api -o api.json --json",
+		"import api.json --keep-ids --json",
 		"sync --json",
 		"config --json",
 		"trust --json",
@@ -270,6 +272,17 @@ func (c *contractRun) json() {
 		driven[name] = true
 		c.section(strings.NewReplacer(agents+"/", "", c.dir+"/", "").Replace(args), c.parsed(c.exec(0, "", "cortext", strings.Fields(args)...)))
 	}
+	var api struct{ Session struct{ ID string } }
+	if err := json.Unmarshal([]byte(c.exec(0, "", "cortext", "show", "api", "--json")), &api); err != nil {
+		c.Fatal(err)
+	}
+	c.exec(0, "", "git", "-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "-q", "--allow-empty", "-m", "a change", "--trailer", "Cortext-Session: "+api.Session.ID)
+	for _, args := range []string{"log api --json", "why HEAD --json"} {
+		name, _, _ := strings.Cut(args, " ")
+		driven[name] = true
+		c.section(args, c.parsed(c.exec(0, "", "cortext", strings.Fields(args)...)))
+	}
+	c.exec(0, "", "git", "update-ref", "-d", "HEAD")
 	logs, err := filepath.Glob(filepath.Join(c.dir, "conversations/*/*-release-*/.session/session.json"))
 	if err != nil || len(logs) != 1 {
 		c.Fatal(logs, err)

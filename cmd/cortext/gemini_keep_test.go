@@ -164,7 +164,7 @@ func TestGeminiSubfolder(t *testing.T) {
 	if len(c.Tools) != 1 || !strings.Contains(c.Tools[0].Output, "Saved: topic") || !strings.Contains(c.Tools[0].Output, "Committed to git") || strings.Contains(c.Tools[0].Output, "Test Person") || c.Session.Status != "paused" {
 		t.Errorf("%+v, %s", c.Tools, c.Session.Status)
 	}
-	if log := s.run("git", "log", "--format=%s %an", "-n1"); !strings.HasPrefix(log, "cortext: brainstorm / topic (") || !strings.HasSuffix(log, "Test Person\n") {
+	if log := s.run("git", "log", "--format=%s %an", "-n1"); !strings.HasPrefix(log, "[session] Pause: topic") || !strings.HasSuffix(log, "Test Person\n") {
 		t.Errorf("committed %q", log)
 	}
 	s.ask(term, "/workspace.stop-conversation", "ok: /workspace.stop")

@@ -195,7 +195,7 @@ func TestGeminiSession(t *testing.T) {
 	if n := len(s.show("api design").Messages); n != len(c.Messages)+2 {
 		t.Errorf("%d messages after the stop: %d", n, len(c.Messages))
 	}
-	if log := s.run("git", "log", "--format=%s"); !strings.HasPrefix(log, "cortext: brainstorm / API design ") || strings.Count(log, "\n") != 2 {
+	if log := s.run("git", "log", "--format=%s"); !strings.HasPrefix(log, "[session] Pause: API design") || strings.Count(log, "\n") != 2 {
 		t.Errorf("committed %q", log)
 	}
 	if _, err := os.Stat(filepath.Join(s.project, "SHELL-RAN")); err == nil {

@@ -38,6 +38,7 @@ var rules = map[string]rule{
 	"cortext/store/internal/folders": {modules: []string{"golang.org/x/sys/unix"}, why: "an os.Root that keeps folders open; knows no record"},
 	"cortext/store/internal/lines":   {ours: []string{"cortext/store/atomicfile"}, modules: []string{"golang.org/x/sys/unix"}, why: "appends lines; knows no record"},
 	"cortext/store/secrets":          {ours: []string{"cortext/schema/rawjson"}, why: "replaces secrets in text and JSON; knows no record"},
+	"cortext/store/mergefile":        {ours: []string{"cortext/schema", "cortext/schema/jsonl"}, why: "merges the bytes of two versions of a file: opens none"},
 	"cortext/store": {
 		ours: []string{"cortext/schema", "cortext/schema/clip", "cortext/schema/jsonl", "cortext/schema/rawjson", "cortext/schema/tokens", "cortext/store/atomicfile",
 			"cortext/store/filelock", "cortext/store/internal/folders", "cortext/store/internal/lines", "cortext/store/secrets"},
@@ -92,7 +93,7 @@ var rules = map[string]rule{
 		why:  "what the user does not want saved: no transcript, no settings",
 	},
 	"cortext/cmd/internal/listing": {
-		ours: []string{"cortext/cmd/internal/find", "cortext/schema", "cortext/store"},
+		ours: []string{"cortext/cmd/internal/find", "cortext/schema", "cortext/schema/rawjson", "cortext/store"},
 		why:  "what a list shows, filters, sorts and ranks: no settings, no printing",
 	},
 	"cortext/cmd/internal/search/needle": {modules: []string{"golang.org/x/sys/cpu"}, why: "bytes and letters; knows no record"},
@@ -112,6 +113,11 @@ var rules = map[string]rule{
 			"cortext/resume", "cortext/resume/notes", "cortext/schema", "cortext/schema/prompt",
 			"cortext/schema/clip", "cortext/schema/jsonl", "cortext/store"},
 		why: "a workspace and what the user decides about it: no transcript, no capture, no command line",
+	},
+	"cortext/cmd/internal/commits": {
+		ours: []string{"cortext/cmd/internal/git", "cortext/cmd/internal/history", "cortext/cmd/internal/registry", "cortext/cmd/internal/shell",
+			"cortext/cmd/internal/workspace", "cortext/schema", "cortext/store"},
+		why: "which conversation a commit came from: no transcript, no printing",
 	},
 	"cortext/cmd/internal/organise": {
 		ours: []string{"cortext/cmd/internal/git", "cortext/cmd/internal/workspace", "cortext/schema", "cortext/schema/rawjson", "cortext/store"},
@@ -157,6 +163,35 @@ var rules = map[string]rule{
 		ours: []string{"cortext/cmd/internal/history", "cortext/cmd/internal/workspace", "cortext/schema", "cortext/schema/clip", "cortext/store"},
 		why:  "copies conversations: no agent, no payload, no printing",
 	},
+	"cortext/cmd/internal/export/portable": {
+		ours: []string{"cortext/schema", "cortext/schema/jsonl", "cortext/schema/rawjson", "cortext/store"},
+		why:  "bytes of documents: no workspace; of the store it uses only how folders are named",
+	},
+	"cortext/cmd/internal/export/bundle":    {ours: []string{"cortext/schema"}, modules: []string{"github.com/klauspost/compress/zstd"}, why: "files in a file: knows no conversation"},
+	"cortext/cmd/internal/export/highlight": {why: "words of programming languages"},
+	"cortext/cmd/internal/export/call": {
+		ours: []string{"cortext/resume/notes", "cortext/schema", "cortext/schema/clip", "cortext/schema/rawjson"},
+		why:  "what a call did, in words: no notation",
+	},
+	"cortext/cmd/internal/export/forge": {
+		ours: []string{"cortext/cmd/internal/export/call", "cortext/schema", "cortext/schema/clip"},
+		why:  "records in, Markdown out: no file, no workspace",
+	},
+	"cortext/cmd/internal/export/page": {
+		ours: []string{"cortext/cmd/internal/export/call", "cortext/cmd/internal/export/highlight", "cortext/schema", "cortext/schema/clip"},
+		why:  "records in, HTML out: no file, no workspace",
+	},
+	"cortext/cmd/internal/export/page/markdown": {
+		ours: []string{"cortext/cmd/internal/export/page"},
+		modules: []string{"github.com/yuin/goldmark", "github.com/yuin/goldmark/ast", "github.com/yuin/goldmark/extension", "github.com/yuin/goldmark/extension/ast",
+			"github.com/yuin/goldmark/renderer", "github.com/yuin/goldmark/renderer/html", "github.com/yuin/goldmark/text", "github.com/yuin/goldmark/util"},
+		why: "Markdown in, HTML out: a package of its own, which only cortext-page imports",
+	},
+	"cortext/cmd/internal/export": {
+		ours: []string{"cortext/cmd/internal/export/forge", "cortext/cmd/internal/export/page", "cortext/cmd/internal/export/portable", "cortext/cmd/internal/history", "cortext/cmd/internal/registry", "cortext/cmd/internal/workspace",
+			"cortext/inject", "cortext/resume/notes", "cortext/schema", "cortext/store", "cortext/store/atomicfile"},
+		why: "conversations out of a workspace and into one: no format of its own, no agent, no printing",
+	},
 	"cortext/cmd/internal/repair": {
 		ours: []string{"cortext/cmd/internal/capture", "cortext/cmd/internal/check", "cortext/cmd/internal/git", "cortext/cmd/internal/registry", "cortext/cmd/internal/workspace", "cortext/schema", "cortext/store"},
 		why:  "where the records of a damaged conversation still are: writes nothing itself, no printing",
@@ -181,8 +216,9 @@ var rules = map[string]rule{
 		why: "gathers what package resume builds from: no launch, no printing",
 	},
 	"cortext/cmd/internal/compact": {
-		ours: []string{"cortext/cmd/internal/settings", "cortext/cmd/internal/summarize", "cortext/cmd/internal/workspace", "cortext/resume/summary", "cortext/schema", "cortext/store"},
-		why:  "makes summaries: no transcript, no agent session",
+		ours: []string{"cortext/cmd/internal/settings", "cortext/cmd/internal/summarize", "cortext/cmd/internal/workspace", "cortext/resume/notes", "cortext/resume/summary",
+			"cortext/schema", "cortext/schema/clip", "cortext/store"},
+		why: "makes summaries and titles: no transcript, no agent session",
 	},
 	"cortext/cmd/internal/stop": {
 		ours: []string{"cortext/cmd/internal/binding", "cortext/cmd/internal/capture", "cortext/cmd/internal/compact", "cortext/cmd/internal/shell", "cortext/cmd/internal/workspace",
@@ -191,8 +227,8 @@ var rules = map[string]rule{
 	},
 	"cortext/cmd/internal/slash": {
 		ours: []string{"cortext/cmd/internal/binding", "cortext/cmd/internal/caller", "cortext/cmd/internal/capture", "cortext/cmd/internal/check",
-			"cortext/cmd/internal/compact", "cortext/cmd/internal/history", "cortext/cmd/internal/listing", "cortext/cmd/internal/organise",
-			"cortext/cmd/internal/payload", "cortext/cmd/internal/settings", "cortext/cmd/internal/shell", "cortext/cmd/internal/stop",
+			"cortext/cmd/internal/compact", "cortext/cmd/internal/export", "cortext/cmd/internal/export/portable", "cortext/cmd/internal/history",
+			"cortext/cmd/internal/listing", "cortext/cmd/internal/organise", "cortext/cmd/internal/payload", "cortext/cmd/internal/settings", "cortext/cmd/internal/shell", "cortext/cmd/internal/stop",
 			"cortext/cmd/internal/workspace", "cortext/inject", "cortext/inject/setup", "cortext/resume", "cortext/resume/notes", "cortext/schema", "cortext/schema/clip",
 			"cortext/store"},
 		why: "answers the commands typed in any agent: no single agent, no launch, no printing",
@@ -218,16 +254,17 @@ var rules = map[string]rule{
 		why: "a screen to choose on, which only the command line imports: it reads no files, and what it needs is passed in",
 	},
 	"cortext/cmd/internal/cli": {
-		ours: []string{"cortext/cmd/internal/caller", "cortext/cmd/internal/capture", "cortext/cmd/internal/check", "cortext/cmd/internal/compact",
+		ours: []string{"cortext/cmd/internal/caller", "cortext/cmd/internal/capture", "cortext/cmd/internal/check", "cortext/cmd/internal/commits", "cortext/cmd/internal/compact",
+			"cortext/cmd/internal/export", "cortext/cmd/internal/export/bundle", "cortext/cmd/internal/export/portable",
 			"cortext/cmd/internal/fork", "cortext/cmd/internal/organise", "cortext/cmd/internal/registry", "cortext/cmd/internal/repair",
 			"cortext/cmd/internal/settings", "cortext/cmd/internal/stats",
 			"cortext/cmd/internal/git", "cortext/cmd/internal/history", "cortext/cmd/internal/hook", "cortext/cmd/internal/install",
 			"cortext/cmd/internal/find", "cortext/cmd/internal/interrupt", "cortext/cmd/internal/launch", "cortext/cmd/internal/lifecycle",
 			"cortext/cmd/internal/listing", "cortext/cmd/internal/openai", "cortext/cmd/internal/payload", "cortext/cmd/internal/picker",
-			"cortext/cmd/internal/redact", "cortext/cmd/internal/registry", "cortext/cmd/internal/search", "cortext/cmd/internal/shell",
-			"cortext/cmd/internal/shown", "cortext/cmd/internal/slash", "cortext/cmd/internal/stop", "cortext/cmd/internal/watch",
+			"cortext/cmd/internal/redact", "cortext/cmd/internal/registry", "cortext/cmd/internal/removal", "cortext/cmd/internal/search", "cortext/cmd/internal/shell",
+			"cortext/cmd/internal/shown", "cortext/cmd/internal/slash", "cortext/cmd/internal/stop", "cortext/cmd/internal/summarize", "cortext/cmd/internal/watch",
 			"cortext/cmd/internal/workspace", "cortext/inject", "cortext/resume", "cortext/resume/notes", "cortext/schema", "cortext/schema/rawjson",
-			"cortext/store"},
+			"cortext/store", "cortext/store/mergefile"},
 		modules: []string{"github.com/charmbracelet/x/ansi", "github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term"},
 		why:     "arguments and printing; which agents there are, main says",
 	},
@@ -235,7 +272,8 @@ var rules = map[string]rule{
 		modules: []string{"github.com/creack/pty", "github.com/hinshun/vt10x"},
 		why:     "drives agents in tests: knows nothing of cortext",
 	},
-	"cortext/scripts/kill9": {ours: []string{"cortext/schema", "cortext/store"}, why: "tests the store's write path from outside"},
+	"cortext/scripts/kill9":    {ours: []string{"cortext/schema", "cortext/store"}, why: "tests the store's write path from outside"},
+	"cortext/cmd/cortext-page": {ours: []string{"cortext/cmd/internal/export", "cortext/cmd/internal/export/page/markdown"}, why: "what would make cortext start slower"},
 	"cortext/cmd/cortext-hook": {
 		ours: []string{"cortext/cmd/internal/hook", "cortext/inject", "cortext/inject/claude", "cortext/inject/gemini"},
 		why:  "the part of cortext that an agent waits for",
@@ -389,6 +427,18 @@ func TestHookLinks(t *testing.T) {
 		if strings.Contains(first, ".") && !slices.ContainsFunc(hookModules, func(m string) bool { return dep == m || strings.HasPrefix(dep, m+"/") }) {
 			t.Errorf("cortext-hook must not link %s: no other module than those of hookModules", dep)
 		}
+	}
+}
+
+// TestPageLinks: cortext does not link what renders Markdown, which takes a third of its
+// time to start.
+func TestPageLinks(t *testing.T) {
+	out, err := exec.Command("go", "list", "-deps", "cortext/cmd/cortext").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(string(out), "github.com/yuin/goldmark") {
+		t.Error("cortext links goldmark: only cortext-page may")
 	}
 }
 

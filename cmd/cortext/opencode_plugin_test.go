@@ -42,7 +42,7 @@ func TestOpenCodePlugin(t *testing.T) {
 		t.Errorf("status %s, %d messages", c.Session.Status, c.Session.MessageCount)
 	}
 	s.exit(term)
-	if log := s.run("git", "log", "--format=%s", "-n1"); log != "cortext: brainstorm / API design x $1 $& $$ @bob bob@example.com (9 messages)\n" {
+	if log := s.run("git", "log", "--format=%B", "-n1"); !strings.HasPrefix(log, "[session] Pause: API design x $1 $& $$ @bob bob@example.com\n\n") || !strings.Contains(log, "\nCortext-Messages: 1-9\n") {
 		t.Errorf("committed %q", log)
 	}
 	s.clean()

@@ -95,7 +95,7 @@ func TestOpenCodeSession(t *testing.T) {
 	if c.Session.Status != "paused" {
 		t.Errorf("status %s", c.Session.Status)
 	}
-	if log := s.run("git", "log", "--format=%s"); !strings.HasPrefix(log, "cortext: brainstorm / API design") || strings.Count(log, "\n") != 2 {
+	if log := s.run("git", "log", "--format=%s"); !strings.HasPrefix(log, "[session] Pause: API design") || strings.Count(log, "\n") != 2 {
 		t.Errorf("committed %q", log)
 	}
 

@@ -72,9 +72,10 @@ type entry struct {
 	MessageCount            int `json:"message_count"`
 }
 
-func (w *world) entries() (all []entry) {
+// entries lists conversations, by default those that are neither completed nor archived.
+func (w *world) entries(flags ...string) (all []entry) {
 	w.t.Helper()
-	if err := json.Unmarshal([]byte(w.must(w.dir(), "cortext", "list", "--json")), &all); err != nil {
+	if err := json.Unmarshal([]byte(w.must(w.dir(), append([]string{"cortext", "list", "--json"}, flags...)...)), &all); err != nil {
 		w.t.Fatal(err)
 	}
 	slices.SortFunc(all, func(a, b entry) int { return strings.Compare(a.ID, b.ID) })
@@ -186,10 +187,10 @@ func (p *pair) merge(w *world) {
 }
 
 // reading returns the output of list and show, independent of order and folder.
-func (w *world) reading() string {
+func (w *world) reading(flags ...string) string {
 	w.t.Helper()
 	var b strings.Builder
-	for _, c := range w.entries() {
+	for _, c := range w.entries(flags...) {
 		fmt.Fprintf(&b, "%s %q %s %d messages\n", c.ID, c.Title, c.Status, c.MessageCount)
 		var s shown
 		out, errs, code := w.run(command{dir: w.dir(), args: []string{"cortext", "show", c.ID, "--json"}})

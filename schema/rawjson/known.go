@@ -80,6 +80,9 @@ func String(raw []byte) string {
 	return decode(raw[1 : len(raw)-1])
 }
 
+// End returns the end of the value that b begins with.
+func End(b []byte) int { return valueEnd(b, 0) }
+
 // valueEnd returns the end of the value that begins at b[i], or i if there is none.
 func valueEnd(b []byte, i int) int {
 	if i >= len(b) {

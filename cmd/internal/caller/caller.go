@@ -112,6 +112,13 @@ func (c Caller) begin(begin workspace.Beginning) (e store.Entry, paused []string
 	return e, paused, err
 }
 
+// Agent returns the agent whose session a conversation gets that is started now, or "" if
+// there is none.
+func (c Caller) Agent() string {
+	agent, _, _ := c.unbound()
+	return agent
+}
+
 // unbound returns the agent session that the command was called from, if it belongs to no
 // conversation yet. A conversation that the command starts gets this session.
 func (c Caller) unbound() (agent, nativeID string, b *binding.Binding) {

@@ -1,22 +1,37 @@
 package cli
 
 import (
+	"context"
+	"fmt"
+
 	"github.com/spf13/cobra"
 
 	"cortext/cmd/internal/organise"
 )
 
 func archiveCommand(a *app) *cobra.Command {
-	var asJSON bool
+	var asJSON, automatic bool
 	cmd := &cobra.Command{
 		Use:   "archive [<id>...]",
 		Short: "Hide conversations from lists",
 		Long: `Archives conversations; without an id, the current one. Archived conversations are left
 out of lists and of what resume offers, but nothing is deleted, and their ids still
-work. cortext unarchive undoes it.`,
+work. cortext unarchive undoes it.
+
+With --automatic, it archives the conversations that the settings auto_archive_days and
+max_conversations select. cortext archives these by itself, except those that git has
+unchanged: with a change that is not committed, git may refuse a checkout or a pull.`,
 		Example: "  cortext archive \"api design\"",
-		Args:    args(cobra.ArbitraryArgs),
+		Args: func(cmd *cobra.Command, list []string) error {
+			if automatic {
+				return args(cobra.NoArgs)(cmd, list)
+			}
+			return args(cobra.ArbitraryArgs)(cmd, list)
+		},
 		RunE: a.within(func(cmd *cobra.Command, w *opened, list []string) error {
+			if automatic {
+				return archiveAll(cmd.Context(), a, w, asJSON)
+			}
 			entries, err := pickMany(w, list)
 			if err != nil {
 				return err
@@ -24,6 +39,22 @@ work. cortext unarchive undoes it.`,
 			return a.apply(cmd.Context(), w, entries, edit{organise.Archive(true), "archived", asJSON})
 		}),
 	}
+	cmd.Flags().BoolVar(&automatic, "automatic", false, "those that auto_archive_days and max_conversations select")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the conversations as JSON")
 	return cmd
+}
+
+// archiveAll archives what the settings select, also what git has unchanged.
+func archiveAll(ctx context.Context, a *app, w *opened, asJSON bool) error {
+	auto := organise.AutoIn(w.Workspace)
+	old, err := auto.Old()
+	if err != nil {
+		return err
+	}
+	if len(old) == 0 {
+		fmt.Fprintln(a.screen.errw, "no conversation is old enough: nothing to do")
+	} else if err := auto.Record(old); err != nil { // first: a part of it can be undone, too
+		return err
+	}
+	return a.apply(ctx, w, old, edit{organise.Archive(true), "archived", asJSON})
 }

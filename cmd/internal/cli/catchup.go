@@ -61,8 +61,12 @@ func (a *app) archiveOld(ctx context.Context, w *opened) error {
 	if more {
 		err = errors.Join(err, a.hooks().Later(w.Workspace, "tidy"))
 	}
-	if n := auto.TakeUntold(); n > 0 {
-		fmt.Fprintf(a.screen.errw, "archived %s, as auto_archive_days and max_conversations say; cortext unarchive --automatic undoes it\n", count(n, "old conversation"))
+	archived, left := auto.TakeUntold()
+	if archived > 0 {
+		fmt.Fprintf(a.screen.errw, "archived %s, as auto_archive_days and max_conversations say; cortext unarchive --automatic undoes it\n", count(archived, "old conversation"))
+	}
+	if left > 0 {
+		fmt.Fprintf(a.screen.errw, "%s not archived, because git has them unchanged and would refuse a checkout or a pull: cortext archive --automatic archives them, commit them then\n", count(left, "old conversation"))
 	}
 	return err
 }

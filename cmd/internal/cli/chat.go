@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"cortext/cmd/internal/capture"
 	"cortext/cmd/internal/listing"
 	"cortext/cmd/internal/workspace"
 	"cortext/store"
@@ -159,10 +159,21 @@ func runFresh(a *app, cmd *cobra.Command, words []string, o resumeOptions) error
 	if err != nil {
 		return err
 	}
-	if _, known := w.Env.Agent(o.agent); o.agent != "" && !known {
-		return &capture.AgentError{Agent: o.agent, Known: w.Env.AgentNames()}
+	return a.startNew(ctx, w, newChat{typ, topic}, o)
+}
+
+// A newChat is a conversation to start in an agent.
+type newChat struct{ typ, topic string }
+
+// startNew starts a conversation in an agent. If the agent cannot be started, there is no
+// conversation either.
+func (a *app) startNew(ctx context.Context, w *opened, chat newChat, o resumeOptions) error {
+	with := o.launchOptions()
+	with.Agent = cmp.Or(o.agent, w.caller().Agent())
+	if err := w.launcher().Ready(with); err != nil {
+		return err
 	}
-	e, paused, err := w.caller().Start(typ, topic)
+	e, paused, err := w.caller().Start(chat.typ, chat.topic)
 	if err != nil {
 		return err
 	}

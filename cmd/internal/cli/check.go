@@ -56,7 +56,7 @@ func foundDamageOf(d store.Damage) foundDamage {
 }
 
 func runCheck(ctx context.Context, a *app, w *opened, asJSON bool) error {
-	if err := w.RefreshListing(); err != nil {
+	if err := w.RefreshListing(a.screen.examined); err != nil {
 		return err
 	}
 	found := []foundDamage{}

@@ -37,8 +37,12 @@ func (a *app) completions(root *cobra.Command) {
 		"until":    words(times),
 		"session":  a.completeID,
 	}
+	unquote := func(f *pflag.Flag) { _, f.Usage = pflag.UnquoteUsage(f) } // shells show it as it is
+	root.PersistentFlags().VisitAll(unquote)
+	root.Flags().VisitAll(unquote)
 	for _, cmd := range root.Commands() {
 		cmd.Flags().VisitAll(func(f *pflag.Flag) {
+			unquote(f)
 			if complete := flags[f.Name]; complete != nil && cmd.Name() != "init" {
 				_ = cmd.RegisterFlagCompletionFunc(f.Name, complete)
 			}

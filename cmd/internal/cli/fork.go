@@ -113,6 +113,21 @@ func runFork(cmd *cobra.Command, a *app, w *opened, query string, o forkOptions)
 	return nil
 }
 
+// startFork forks a conversation and starts an agent on the new one.
+func (a *app) startFork(ctx context.Context, w *opened, e store.Entry, at history.Choice, o resumeOptions) error {
+	e, err := w.launcher().CatchUp(ctx, e)
+	if err != nil {
+		a.screen.warn(err.Error())
+	}
+	if err := a.canLaunch(ctx, w.launcher(), e, o); err != nil {
+		return err
+	}
+	if e, err = a.fork(w, w, e, fork.Options{Choice: at}); err != nil {
+		return err
+	}
+	return runLaunch(ctx, a, w, e, o)
+}
+
 // canLaunch reports what would keep an agent from starting on a conversation, before a new
 // one is made for it. It changes nothing on disk.
 func (a *app) canLaunch(ctx context.Context, l *launch.Launcher, e store.Entry, o resumeOptions) error {

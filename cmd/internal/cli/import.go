@@ -9,23 +9,31 @@ import (
 	"github.com/spf13/cobra"
 
 	"cortext/cmd/internal/capture"
+	"cortext/cmd/internal/export"
+	"cortext/inject"
 )
 
 type importOptions struct {
 	capture.ImportOptions
-	json bool
+	keepIDs bool
+	json    bool
 }
 
 func importCommand(a *app) *cobra.Command {
 	var o importOptions
 	cmd := &cobra.Command{
 		Use:   "import FILE…",
-		Short: "Import transcript files",
+		Short: "Import transcripts and exports",
 		Long: `Imports transcripts that an agent wrote: messages, tool calls with their results, and
 the conversations of sub-agents. Everything is stored verbatim, except that secrets
 are redacted. import detects the agent from the content of each file. Importing a
-transcript again adds only what is new.`,
-		Example: "  cortext import ~/.claude/projects/*/*.jsonl",
+transcript again adds only what is new.
+
+It also imports what cortext export wrote (json, jsonl, bundles) and folders of such
+files; - is standard input. Each export becomes a new conversation, with an id and times
+of its own. With --keep-ids it stays the same conversation; if that is here already, it
+gets the messages that it lacks.`,
+		Example: "  cortext import ~/.claude/projects/*/*.jsonl\n  cortext import session-api-design-2025-11-22.json",
 		Args:    args(cobra.MinimumNArgs(1)),
 		RunE:    func(cmd *cobra.Command, files []string) error { return runImport(a, cmd, files, o) },
 	}
@@ -33,6 +41,7 @@ transcript again adds only what is new.`,
 	f.StringVar(&o.Agent, "agent", "", "the `AGENT` that wrote the files: claude, opencode, gemini (default: detect)")
 	f.StringVar(&o.Type, "type", "", "the `TYPE` of new conversations (default: that of the first /workspace.<type> command, or chat)")
 	f.StringVar(&o.Title, "title", "", "the `TITLE` of a new conversation (default: the first words of the conversation)")
+	f.BoolVar(&o.keepIDs, "keep-ids", false, "keep the ids and times of exported conversations")
 	f.BoolVar(&o.json, "json", false, "print one JSON object per conversation, one per line")
 	return cmd
 }
@@ -43,7 +52,10 @@ func runImport(a *app, cmd *cobra.Command, files []string, o importOptions) erro
 		return err
 	}
 	defer a.close(cmd.Context(), w)
-	r := importRun{app: a, importOptions: o, progress: progress{out: a.screen.errw, now: w.Env.Now, show: isTerminal(a.screen.errw)}}
+	if o.keepIDs && (o.Type != "" || o.Title != "") {
+		return &usageError{"--keep-ids keeps the type and title, too: leave out --type and --title", ""}
+	}
+	r := importRun{app: a, w: w, importOptions: o, progress: progress{out: a.screen.errw, now: w.Env.Now, show: isTerminal(a.screen.errw)}}
 	o.Progress, o.Program = r.progress.update, thisProgram()
 	if r.im, err = w.capture.NewImporter(o.ImportOptions); err != nil {
 		return err
@@ -69,10 +81,14 @@ func thisProgram() string {
 // An importRun is one call of import.
 type importRun struct {
 	app *app
+	w   *opened
 	importOptions
+	documents     *export.Importer // nil until there is an export to import
 	im            *capture.Importer
 	progress      progress
 	tried, failed int
+	foreign       int      // files in folders that are neither transcripts nor exports
+	inFolder      bool     // the file is in a folder that the user named
 	alone         bool     // the user named one file
 	warned        []string // warnings already printed
 }
@@ -80,30 +96,49 @@ type importRun struct {
 func (r *importRun) files(ctx context.Context, files []string) error {
 	r.alone = len(files) == 1
 	for i := range files {
-		files[i] = r.app.file(files[i])
+		if files[i] != standardInput {
+			files[i] = r.app.file(files[i])
+		}
 	}
 	r.progress.start(files)
 	for _, file := range files {
-		if err := r.oneFile(ctx, file); err != nil {
+		if err := r.named(ctx, file); err != nil {
 			return err
 		}
 		r.progress.next(file)
 	}
 	if r.failed > 0 {
-		return fmt.Errorf("%d of %d transcripts were not imported", r.failed, r.tried)
+		return fmt.Errorf("%d of %d %s were not imported", r.failed, r.tried, r.kind())
 	}
 	return nil
+}
+
+// kind returns what the files are called.
+func (r *importRun) kind() string {
+	if r.documents != nil || r.foreign > 0 {
+		return "files"
+	}
+	return "transcripts"
 }
 
 // oneFile imports the transcripts in a file. An error ends the command.
 func (r *importRun) oneFile(ctx context.Context, file string) error {
 	agent, paths, err := r.im.Transcripts(file)
+	if err != nil && r.Agent == "" && errors.As(err, new(*inject.FileError)) {
+		if done, docErr := r.document(ctx, file); done || docErr != nil {
+			return docErr
+		}
+	}
+	if foreign := (*inject.FileError)(nil); r.inFolder && errors.As(err, &foreign) {
+		r.foreign++
+		r.progress.clear()
+		r.app.screen.warn(err.Error() + ": skipped")
+		return nil
+	}
 	if err != nil {
-		r.tried, r.failed = r.tried+1, r.failed+1
-		if r.alone {
+		if err := r.fail(err); err != nil {
 			return err
 		}
-		r.app.screen.report(err)
 	}
 	for _, path := range paths {
 		got, err := r.im.File(ctx, agent, path)
@@ -149,10 +184,11 @@ type imported struct {
 	Skipped   int      `json:"skipped"`
 	Subagents int      `json:"subagents"`
 	Warnings  []string `json:"warnings"`
+	File      string   `json:"file,omitempty"` // of an export
 }
 
 func importedOf(got *capture.Imported) imported {
-	return imported{got.ID, got.Path, got.Agent, got.Messages, got.Tools, got.Appended, got.Skipped, got.Subagents, append([]string{}, got.Warnings...)}
+	return imported{got.ID, got.Path, got.Agent, got.Messages, got.Tools, got.Appended, got.Skipped, got.Subagents, append([]string{}, got.Warnings...), ""}
 }
 
 func printImported(on screen, got *capture.Imported, asJSON bool) error {

@@ -12,7 +12,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cortext/cmd/internal/commits"
+	"cortext/cmd/internal/git"
 	"cortext/cmd/internal/install"
+	"cortext/cmd/internal/registry"
 	"cortext/cmd/internal/settings"
 	"cortext/cmd/internal/workspace"
 	"cortext/inject"
@@ -27,6 +30,8 @@ type initOptions struct {
 	status       bool
 	noUser       bool
 	yes          bool
+	noDriver     bool
+	linkCommits  bool
 	found        bool // the agents are those found on this machine
 }
 
@@ -36,7 +41,8 @@ func initCommand(a *app) *cobra.Command {
 		Use:   "init",
 		Short: "Set up a workspace in this folder",
 		Long: `Creates .workspace/, which holds the settings and the prompts of the conversation
-types, and adds lines to .gitattributes that let git merge conversations. With
+types, and adds lines to .gitattributes that let git merge conversations. In a clone it
+also sets up cortext as git's merge driver for them, which git never commits. With
 --agent it also installs that agent's slash commands and hooks. Commit them: they do
 nothing for people who do not have cortext. On a terminal, init lists its changes and
 asks before it makes them. You can run it again at any time, also without --agent: it
@@ -53,6 +59,8 @@ updates the files of the agents that are set up here, after you added a type to
 	f.BoolVar(&o.status, "status-line", false, "for claude: show the conversation below the prompt, after your own status line")
 	f.StringVar(&o.commit, "commit", "", "`WHEN` to commit a conversation to git: stop or off (default: off; on a terminal, ask)")
 	f.StringVar(&o.capture, "capture", "", "`WHICH` sessions to capture: commands (those that use a /workspace command) or all (default: commands; on a terminal, ask)")
+	f.BoolVar(&o.noDriver, "no-merge-driver", false, "let git merge conversations in this clone without cortext, and remove the merge driver of an earlier init")
+	f.BoolVar(&o.linkCommits, "link-commits", false, "name the conversation in each commit made while it is active, by git's hooks of this clone; =false removes them")
 	f.BoolVarP(&o.yes, "yes", "y", false, "do not ask: use the defaults and the agents found on this machine")
 	f.BoolVar(&o.dryRun, "dry-run", false, "list the files that would change, without changing them")
 	f.BoolVar(&o.json, "json", false, "print the changes as JSON")
@@ -112,6 +120,15 @@ func runInit(a *app, cmd *cobra.Command, o initOptions) error {
 	if err := a.links().make(); err != nil {
 		a.screen.warn("the hooks find cortext on the PATH only: " + err.Error())
 	}
+	merging, err := r.mergeDriver()
+	if err != nil {
+		a.screen.warn("git's merge driver stays as it was: " + err.Error())
+	}
+	linked, err := r.commitHooks()
+	if err != nil {
+		a.screen.warn("commits are not linked to conversations: " + err.Error())
+	}
+	merging += linked
 	if o.json {
 		return printInitJSON(a.screen, dir, created, planned)
 	}
@@ -119,7 +136,8 @@ func runInit(a *app, cmd *cobra.Command, o initOptions) error {
 		printGroups(a.screen, created, planned, verbs{"made ", "updated ", "removed "})
 	}
 	printKept(a.screen, planned)
-	changed := len(created)+changing(planned) > 0
+	fmt.Fprint(a.screen.out, merging)
+	changed := len(created)+changing(planned)+len(merging) > 0
 	if !changed {
 		fmt.Fprintf(a.screen.out, "%s is up to date, nothing to do\n", visible(dir))
 	}
@@ -334,6 +352,45 @@ func (r *initRun) write(planned []inject.Change) (created []string, err error) {
 	defer w.Close()
 	_ = w.Registry.SeeWorkspace(w.Here.Workspace())
 	return created, install.New(w).Apply(planned)
+}
+
+// mergeDriver sets up the merge driver of the clone, or removes it, and returns a line that
+// says so; "" if there is nothing to do.
+func (r *initRun) mergeDriver() (done string, err error) {
+	d, err := r.app.driver()
+	if err != nil || git.CommonDir(r.dir) == "" {
+		return "", err
+	}
+	if r.noDriver { // the next command need not offer it
+		registry.In(workspace.StateDir(r.app.machine())).Suggest(driverSuggestion, registry.At(r.dir).Place())
+	}
+	switch is := d.In(r.dir); {
+	case r.noDriver && is:
+		return "removed merge.cortext from this clone's git configuration\n", d.Unset(r.cmd.Context(), r.dir)
+	case !r.noDriver && !is:
+		return "set merge.cortext in this clone's git configuration\n", d.Set(r.cmd.Context(), r.dir)
+	}
+	return "", nil
+}
+
+// commitHooks adds our parts to git's hooks, or removes them, if the user asks for it, and
+// returns lines that say so.
+func (r *initRun) commitHooks() (done string, err error) {
+	switch {
+	case !r.cmd.Flags().Changed("link-commits"):
+		return "", nil
+	case !r.linkCommits:
+		is, err := commits.Unlink(r.cmd.Context(), r.dir)
+		if is {
+			done = "removed the link from this clone's commits to conversations\n"
+		}
+		return done, err
+	}
+	files, err := commits.Link(r.cmd.Context(), r.dir)
+	for _, file := range files {
+		done += fmt.Sprintf("made commits name their conversation, in %s\n", visible(file))
+	}
+	return done, err
 }
 
 // ready returns the first chosen agent that is installed, and what is missing before the

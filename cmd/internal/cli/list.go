@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"cortext/cmd/internal/listing"
-	"cortext/cmd/internal/workspace"
 	"cortext/store"
 )
 
@@ -123,12 +122,12 @@ func runList(a *app, cmd *cobra.Command, o *listOptions) error {
 	defer sel.close(cmd.Context(), a)
 	if o.refresh {
 		for _, w := range sel.workspaces {
-			if err := w.RefreshListing(); err != nil {
+			if err := w.RefreshListing(a.screen.examined); err != nil {
 				return err
 			}
 		}
 	}
-	if err := sel.choose(f, o); err != nil {
+	if err := sel.choose(f, o, a.screen.examined); err != nil {
 		return err
 	}
 	err = a.printList(&sel, o)
@@ -147,21 +146,24 @@ func (a *app) printList(sel *selection, o *listOptions) error {
 		entries, unread := sel.remarkable(i)
 		a.screen.warn(unread...)
 		sel.waiting = append(sel.waiting, a.tell(w, entries))
-		missing = errors.Join(missing, unlisted(w.Workspace))
+		missing = errors.Join(missing, unlisted(sel.listings[i]))
 	}
 	err := a.paged(func(out io.Writer) error {
-		switch on := (screen{out, a.screen.errw, a.Now}); {
-		case o.json:
-			return printJSON(out, sel.rows())
-		case o.template != nil:
-			return printFormat(out, o.template, sel.rows())
-		default:
-			t := on.tableOn(out)
-			if o.all {
-				t.nameWorkspaces()
-			}
-			return t.print(sel.rows())
+		if o.json {
+			return sel.printJSON(out)
 		}
+		rows, err := sel.rows()
+		if err != nil {
+			return err
+		}
+		if o.template != nil {
+			return printFormat(out, o.template, rows)
+		}
+		t := screen{out, a.screen.errw, a.Now}.tableOn(out)
+		if o.all {
+			t.nameWorkspaces()
+		}
+		return t.print(rows)
 	})
 	if err == nil && missing == nil {
 		a.tellHidden(sel, o)
@@ -175,7 +177,7 @@ func (a *app) tellHidden(sel *selection, o *listOptions) {
 	for _, l := range sel.listings {
 		total += l.Len()
 	}
-	shown, matching := sel.len(), sel.matching
+	shown, matching, hidden, archived := sel.counts()
 	switch {
 	case total == 0:
 		fmt.Fprintln(a.screen.errw, "no conversations yet: cortext new begins one, cortext import captures one")
@@ -187,12 +189,12 @@ func (a *app) tellHidden(sel *selection, o *listOptions) {
 	case shown < matching-o.offset:
 		fmt.Fprintf(a.screen.errw, "%d more: --offset %d shows the next\n", matching-o.offset-shown, o.offset+shown)
 	}
-	if hidden := sel.hidden; hidden > 0 {
+	if hidden > 0 {
 		what, flags := "completed", "--status all"
 		switch {
-		case sel.archived == hidden:
+		case archived == hidden:
 			what, flags = "archived", "--archived"
-		case sel.archived > 0:
+		case archived > 0:
 			what, flags = "completed or archived", "--status all --archived"
 		}
 		fmt.Fprintf(a.screen.errw, "%d more %s %s: %s shows them\n", hidden, isOrAre(hidden), what, flags)
@@ -233,7 +235,7 @@ func printJSON(out io.Writer, rows iter.Seq[row]) error {
 		if len(b) == 0 {
 			b = append(b, ',')
 		}
-		if _, err := w.Write(r.append(b)); err != nil {
+		if _, err := w.Write(r.Append(b)); err != nil {
 			return err
 		}
 		b = b[:0]
@@ -246,14 +248,13 @@ func printJSON(out io.Writer, rows iter.Seq[row]) error {
 
 // unlisted returns an error if a list lacks conversations because their folder cannot be
 // read.
-func unlisted(w *workspace.Workspace) error {
-	damage, err := w.Store.Unlisted()
-	if err != nil || len(damage) == 0 {
-		return err
+func unlisted(l *listing.Listing) error {
+	days := l.Unreadable()
+	if len(days) == 0 {
+		return nil
 	}
-	names := make([]string, len(damage))
-	for i, d := range damage {
-		names[i] = d.File
+	for i, day := range days {
+		days[i] = "conversations/" + day
 	}
-	return fmt.Errorf("the conversations in %s are not listed, since it cannot be read: make it readable", strings.Join(names, ", "))
+	return fmt.Errorf("the conversations in %s are not listed, since it cannot be read: make it readable", strings.Join(days, ", "))
 }

@@ -94,6 +94,7 @@ func (a *app) hooks() hook.Program {
 func (a *app) open(cmd *cobra.Command) (*opened, error) {
 	w, err := a.openQuietly(cmd)
 	if err == nil {
+		a.suggestDriver(cmd.Context(), w.Workspace)
 		for _, text := range a.hooks().TakeFailures(w.Workspace) {
 			a.screen.warn("a hook failed: " + text)
 		}

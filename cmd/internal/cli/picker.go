@@ -4,17 +4,16 @@ import (
 	"context"
 	"errors"
 	"os"
-	"path/filepath"
+	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"cortext/cmd/internal/history"
 	"cortext/cmd/internal/listing"
 	"cortext/cmd/internal/picker"
 	"cortext/cmd/internal/settings"
-	"cortext/cmd/internal/workspace"
 	"cortext/store"
 )
 
@@ -43,7 +42,7 @@ func (a *app) begin(cmd *cobra.Command) error {
 
 // choose lets the user choose a conversation on the full screen, or begin one.
 func (a *app) choose(ctx context.Context, w *opened, query string, filter listing.Filter) (picked, error) {
-	r, err := readingOf(w.Workspace)
+	r, err := readingIn(w.Env, a.seen())
 	if err != nil {
 		return picked{}, err
 	}
@@ -53,7 +52,8 @@ func (a *app) choose(ctx context.Context, w *opened, query string, filter listin
 		In: a.In, Out: a.Out, Environ: os.Environ(), Now: a.Now,
 		Rows: r.rows, Filter: filter, Query: strings.TrimPrefix(query, "conversations/"),
 		Agents: w.Env.AgentNames(), Types: w.Prompts.Types(),
-		Reload: r.reload, Preview: r.preview, Exists: r.exists, Search: r.search, Act: r.act, Actions: pickerActions,
+		Reload: r.reload, Everywhere: r.everywhere, Preview: r.preview, Exists: r.exists, Search: r.search, Prompts: r.prompts,
+		Act: r.act, Actions: pickerActions, Undo: r.undoLast, ReadOnly: r.readOnly(),
 	}
 	if query == "" && w.Config.Autosave != settings.AutosaveOff {
 		o.Prepare = func(ctx context.Context) error {
@@ -65,6 +65,8 @@ func (a *app) choose(ctx context.Context, w *opened, query string, filter listin
 		}
 	}
 	chosen, err := picker.Run(ctx, o)
+	err = errors.Join(err, r.forgetRemoved())
+	a.screen.warn(r.left...)
 	if n := len(unread); n > 0 {
 		a.screen.warn(strings.Join(messages(unread[:min(n, 3)]), "; "))
 	}
@@ -74,72 +76,21 @@ func (a *app) choose(ctx context.Context, w *opened, query string, filter listin
 	case chosen.Kind == picker.Interrupted:
 		return picked{}, errInterrupted
 	case chosen.Kind == picker.New:
-		e, paused, err := w.caller().New(chosen.Type, chosen.Topic)
-		a.screen.paused(paused)
-		return picked{Entry: e}, err
-	case chosen.Kind == picker.Resume:
-		e, err := w.Entry(chosen.Row.Path)
-		return picked{e, chosen.Agent}, err
+		return picked{fresh: &newChat{chosen.Type, chosen.Topic}}, nil
+	case chosen.Kind == picker.Left:
+		return picked{}, errSilent
 	}
-	return picked{}, errSilent
-}
-
-// A reading reads conversations for the picker, in a workspace of its own: one workspace
-// belongs to one goroutine, and conversations are captured meanwhile.
-type reading struct {
-	mu sync.Mutex // held while w reads a conversation
-	w  *workspace.Workspace
-
-	listing sync.Mutex // held while rows are replaced
-	rows    *listing.Listing
-	all     []*listing.Listing // open until the picker has ended
-}
-
-func readingOf(w *workspace.Workspace) (*reading, error) {
-	own, err := workspace.Open(w.Env)
-	if err != nil {
-		return nil, err
+	p := picked{agent: chosen.Agent}
+	if chosen.Kind == picker.Fork {
+		p.fork = &history.Choice{}
+		if chosen.At > 0 {
+			p.fork.At = strconv.Itoa(chosen.At)
+		}
 	}
-	rows, err := own.Listing(nil)
-	if err != nil {
-		return nil, errors.Join(err, own.Close())
+	if dir := chosen.Row.Workspace; dir != "" && dir != w.Here.Workspace() {
+		p.Entry, p.dir = chosen.Row.Entry(), dir
+		return p, nil
 	}
-	return &reading{w: own, rows: rows, all: []*listing.Listing{rows}}, nil
-}
-
-func (r *reading) close() {
-	for _, l := range r.all {
-		_ = l.Close()
-	}
-	if r.mu.TryLock() { // else a preview is still being read
-		_ = r.w.Close()
-	}
-}
-
-// reload returns the conversations as they are now, or nil if they look the same.
-func (r *reading) reload(context.Context) (picker.Rows, error) {
-	r.listing.Lock()
-	defer r.listing.Unlock()
-	now, err := r.w.Listing(nil)
-	if err != nil {
-		return nil, err
-	}
-	if picker.Same(r.rows, now) {
-		return nil, now.Close()
-	}
-	r.rows, r.all = now, append(r.all, now)
-	return now, nil
-}
-
-// exists reports whether a conversation is still there.
-func (r *reading) exists(row listing.Row) bool {
-	if _, err := os.Lstat(filepath.Join(r.w.Store.Root(), filepath.FromSlash(row.Path))); err == nil {
-		return true
-	}
-	if !r.mu.TryLock() { // a preview is being read, and will tell
-		return true
-	}
-	defer r.mu.Unlock()
-	_, err := r.w.Entry(row.Path) // its records may wait, or be in git only
-	return !errors.Is(err, store.ErrNotFound)
+	p.Entry, err = w.Entry(chosen.Row.Path)
+	return p, err
 }

@@ -2,16 +2,19 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"cortext/cmd/internal/capture"
+	"cortext/cmd/internal/git"
 	"cortext/cmd/internal/listing"
 	"cortext/cmd/internal/organise"
 	"cortext/cmd/internal/picker"
 	"cortext/cmd/internal/search"
 	"cortext/cmd/internal/stop"
+	"cortext/schema"
 )
 
 // The keys of the actions that the picker offers.
@@ -24,48 +27,111 @@ const (
 
 // pickerActions are the actions that the picker offers.
 var pickerActions = []picker.Action{
-	{Key: titleKey, Name: "title", Input: "The new title:"},
+	{Key: titleKey, Name: "title", Input: "The new title:", Begin: func(row listing.Row) string { return row.Title }},
 	{Key: tagKey, Name: "tag", Input: "Tags to add, or -TAG to remove one:"},
 	{Key: archiveKey, Name: "archive"},
-	{Key: removeKey, Name: "remove", Ask: "Remove this conversation with its folder? Commits keep what they have."},
+	{Key: removeKey, Name: "remove", Ask: "Remove it and its folder? No undo; git keeps commits."},
 }
 
 // act carries out an action on a conversation, and says what it did.
 func (r *reading) act(ctx context.Context, a picker.Action, row listing.Row) (said string, err error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	e, err := r.w.Entry(row.Path)
+	of := r.of(&row)
+	of.mu.Lock()
+	back, err := of.change(ctx, a, row)
+	of.mu.Unlock()
 	if err != nil {
 		return "", err
 	}
-	title := oneLine(e.Session.DisplayTitle())
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.done = append(r.done, back)
+	if back.run == nil {
+		return back.did + ": " + back.to, nil
+	}
+	return back.did + " (u undoes it): " + back.to, nil
+}
+
+// undoLast undoes the last action that was not undone yet, and says so.
+func (r *reading) undoLast(context.Context) (said string, err error) {
+	r.mu.Lock()
+	n := len(r.done)
+	if n == 0 {
+		r.mu.Unlock()
+		return "", errors.New("there is nothing to undo")
+	}
+	last := r.done[n-1]
+	r.done = r.done[:n-1]
+	r.mu.Unlock()
+	if last.run == nil {
+		return "", fmt.Errorf("this cannot be undone: %s: %s", last.did, last.to)
+	}
+	if err := last.run(); err != nil {
+		return "", err
+	}
+	return "undone: " + last.did + ": " + last.to, nil
+}
+
+// change carries out an action on a conversation of this workspace, and says how to undo it.
+func (r *reading) change(ctx context.Context, a picker.Action, row listing.Row) (back undo, err error) {
+	e, err := r.w.Entry(row.Path)
+	if err != nil {
+		return back, err
+	}
+	was := e.Session.Clone()
+	back = undo{to: oneLine(e.Session.DisplayTitle()), run: func() error { return r.restore(was, a.Key) }}
 	var change organise.Change
 	switch a.Key {
 	case titleKey:
-		_, err = r.w.SetTitle(e, a.Text)
-		return "renamed to " + oneLine(a.Text), err
+		back.did, back.to = "renamed", oneLine(a.Text)
+		_, err := r.w.SetTitle(e, a.Text)
+		return back, err
 	case removeKey:
-		return "removed " + title, stop.Remove(ctx, r.w, capture.New(r.w), e)
+		r.removed = true
+		back.did, back.run = "removed for good", nil
+		if known, err := git.Knows(ctx, r.w.Store.Root(), e.Path); err == nil && known {
+			back.did = "removed, but for git's commits"
+		}
+		return back, stop.Remove(ctx, r.w, capture.New(r.w), e)
 	case archiveKey:
-		change, said = organise.Archive(!e.Session.Archived), "archived "+title+": h shows what is hidden, and x there undoes it"
-		if e.Session.Archived {
-			said = title + " is in lists again"
+		change, back.did = organise.Archive(!was.Archived), "archived"
+		if was.Archived {
+			back.did = "back in lists"
 		}
 	case tagKey:
 		text, remove := strings.CutPrefix(a.Text, "-")
 		tags, err := organise.ParseTags(text)
 		if err != nil {
-			return "", err
+			return back, err
 		}
-		change, said = organise.Tag(tags), "tagged "+oneLine(strings.Join(tags, ", "))
+		change, back.did = organise.Tag(tags), "tagged "+oneLine(strings.Join(tags, ", "))
 		if remove {
-			change, said = organise.Untag(tags), "no longer tagged "+oneLine(strings.Join(tags, ", "))
+			change, back.did = organise.Untag(tags), "no longer tagged "+oneLine(strings.Join(tags, ", "))
 		}
 	default:
-		return "", fmt.Errorf("there is no action %q", a.Name)
+		return back, fmt.Errorf("there is no action %q", a.Name)
 	}
 	_, err = organise.Apply(r.w, e, change)
-	return said, err
+	return back, err
+}
+
+// restore gives back to a conversation what an action changed.
+func (r *reading) restore(was *schema.Session, action rune) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	e, err := r.w.Pick(was.ID)
+	if err != nil {
+		return err
+	}
+	change := organise.Archive(was.Archived)
+	switch action {
+	case titleKey:
+		_, err = r.w.SetTitle(e, was.DisplayTitle())
+		return err
+	case tagKey:
+		change = func(s *schema.Session) error { s.Tags = was.Tags; return nil }
+	}
+	_, err = organise.Apply(r.w, e, change)
+	return err
 }
 
 // search finds conversations in which words were said, best first.
@@ -74,6 +140,29 @@ func (r *reading) search(ctx context.Context, words string, found func(picker.Hi
 	if err != nil {
 		return err
 	}
+	r.listing.Lock()
+	all := append([]*reading{r}, r.others...)
+	r.listing.Unlock()
+	var results []*search.Result
+	for _, each := range all {
+		if err := each.searchIn(ctx, q, &results); err != nil {
+			return err
+		}
+	}
+	slices.SortFunc(results, (*search.Result).Compare)
+	for _, res := range results {
+		hit := picker.Hit{ID: res.Row.ID, Count: res.Count}
+		if len(res.Hits) > 0 {
+			h := res.Hits[0]
+			hit.Message, hit.Sentence, hit.Marks = h.Message, h.Text, h.Matches
+		}
+		found(hit)
+	}
+	return nil
+}
+
+// searchIn adds what a query finds in this workspace.
+func (r *reading) searchIn(ctx context.Context, q *search.Query, results *[]*search.Result) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	list, err := r.w.Listing(nil)
@@ -86,16 +175,5 @@ func (r *reading) search(ctx context.Context, words string, found func(picker.Hi
 	for _, i := range list.Select(listing.Filter{All: true, Archived: true}) {
 		source.Rows = append(source.Rows, list.Row(i))
 	}
-	var results []*search.Result
-	err = q.Run(ctx, []search.Source{source}, 1, func(res *search.Result) { results = append(results, res) })
-	slices.SortFunc(results, (*search.Result).Compare)
-	for _, res := range results {
-		hit := picker.Hit{ID: res.Row.ID, Count: res.Count}
-		if len(res.Hits) > 0 {
-			h := res.Hits[0]
-			hit.Message, hit.Sentence, hit.Marks = h.Message, h.Text, h.Matches
-		}
-		found(hit)
-	}
-	return err
+	return q.Run(ctx, []search.Source{source}, 1, func(res *search.Result) { *results = append(*results, res) })
 }

@@ -25,6 +25,7 @@ const (
 
 // preview reads what the picker shows about a conversation.
 func (r *reading) preview(ctx context.Context, row listing.Row) (p picker.Preview, err error) {
+	r = r.of(&row)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if err := ctx.Err(); err != nil {

@@ -32,6 +32,9 @@ showing it. --pattern is an RE2 expression and is applied to each text after dec
 cortext remembers salted hashes of what it replaced, not the text or the expression, so
 that captures on this machine redact it again.
 
+Forks and copies of a conversation may have the text, too. --linked redacts them as well;
+without it, cortext asks on a terminal, and otherwise names them.
+
 It says what still has the text: your documents, git's history, and the agents'
 transcripts, which it does not touch. A secret that was in any of these should be
 replaced by a new one.`,
@@ -46,6 +49,7 @@ replaced by a new one.`,
 	f.BoolVar(&o.secret, "secret", false, "redact one text, read from standard input or the terminal")
 	f.StringVar(&o.name, "name", redact.DefaultName, "`NAME` to put in place of the text")
 	f.BoolVar(&o.documents, "documents", false, "also change your documents in the conversations' folders")
+	f.BoolVar(&o.linked, "linked", false, "also redact the conversations that are linked to these: forks and copies")
 	f.BoolVar(&o.rename, "rename", false, "also change the name of a folder that git knows, if it has the text")
 	f.BoolVar(&o.dryRun, "dry-run", false, "only count; changes nothing")
 	f.BoolVarP(&o.yes, "yes", "y", false, "do not ask for confirmation")
@@ -54,8 +58,8 @@ replaced by a new one.`,
 }
 
 type redactOptions struct {
-	pattern, name                                string
-	secret, documents, rename, dryRun, yes, json bool
+	pattern, name                                        string
+	secret, documents, linked, rename, dryRun, yes, json bool
 }
 
 func runRedact(cmd *cobra.Command, a *app, w *opened, list []string, o redactOptions) error {
@@ -74,12 +78,18 @@ func runRedact(cmd *cobra.Command, a *app, w *opened, list []string, o redactOpt
 	show := func(doing string) func(i int) {
 		return func(i int) { a.screen.progress("%s %d of %d conversations", doing, i+1, len(entries)) }
 	}
+	entries, left, elsewhere, err := a.withLinked(cmd.Context(), w, r, entries, o)
+	if err != nil {
+		return err
+	}
+	left = append(left, a.linkedElsewhere(cmd, request, elsewhere)...)
 	found, err := r.Find(cmd.Context(), entries, show("searching"))
 	a.screen.clearLine()
 	if err != nil {
 		return err
 	}
 	if o.dryRun || !found.Anything() {
+		found.Left = append(found.Left, left...)
 		return a.redacted(cmd.Context(), r, found, o)
 	}
 	if !o.yes {
@@ -94,6 +104,7 @@ func runRedact(cmd *cobra.Command, a *app, w *opened, list []string, o redactOpt
 	}
 	done, err := r.Apply(cmd.Context(), entries, show("redacting"))
 	a.screen.clearLine()
+	done.Left = append(done.Left, left...)
 	return errors.Join(err, a.redacted(cmd.Context(), r, done, o))
 }
 

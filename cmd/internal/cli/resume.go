@@ -127,9 +127,11 @@ func runResume(a *app, cmd *cobra.Command, query string, o resumeOptions) error 
 	chosen, err := a.chosen(ctx, w, query, keep, o)
 	e := chosen.Entry
 	o.agent = cmp.Or(chosen.agent, o.agent)
-	if err != nil {
-		id, err := a.goThere(cmd, query, err)
-		if err != nil {
+	if err == nil && chosen.dir != "" || err != nil {
+		id := ""
+		if err == nil {
+			a.dir, id = chosen.dir, e.Session.ID
+		} else if id, err = a.goThere(cmd, query, err); err != nil {
 			return err
 		}
 		there, err := a.open(cmd)
@@ -141,6 +143,15 @@ func runResume(a *app, cmd *cobra.Command, query string, o resumeOptions) error 
 		if e, err = w.Pick(id); err != nil {
 			return err
 		}
+	}
+	if chosen.fresh != nil || chosen.fork != nil {
+		if !starts || cmd.Flags().Changed("into") {
+			return &usageError{"a new conversation cannot be started with --print, --dry-run or --into", ""}
+		}
+		if chosen.fresh != nil {
+			return a.startNew(ctx, w, *chosen.fresh, o)
+		}
+		return a.startFork(ctx, w, e, *chosen.fork, o)
 	}
 	if err := a.fetched(ctx, w, e); err != nil {
 		return err

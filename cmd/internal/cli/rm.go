@@ -75,12 +75,14 @@ func (a *app) remove(ctx context.Context, w *opened, entries []store.Entry) erro
 	var inGit []string
 	for i, e := range entries {
 		if err := ctx.Err(); err != nil {
-			return errors.Join(append(errs, err)...)
+			errs = append(errs, err)
+			break
 		}
 		if len(entries) > progressFrom {
 			a.screen.progress("%d of %d conversations", i, len(entries))
 		}
-		known, _ := git.Knows(ctx, w.Store.Root(), e.Path) // only for the message below
+		known, err := git.Knows(ctx, w.Store.Root(), e.Path) // only for the message below
+		known = known && err == nil
 		if err := stop.Remove(ctx, w.Workspace, w.capture, e); err != nil {
 			errs = append(errs, err)
 			continue
@@ -92,6 +94,7 @@ func (a *app) remove(ctx context.Context, w *opened, entries []store.Entry) erro
 		fmt.Fprintf(a.screen.out, "removed %s (%s)\n", oneLine(e.Session.DisplayTitle()), visible(e.Path))
 	}
 	a.screen.clearLine()
+	errs = append(errs, w.ForgetRemoved(a.screen.examined))
 	switch len(inGit) {
 	case 0:
 	case 1:

@@ -87,6 +87,15 @@ func (s screen) progress(format string, args ...any) {
 	}
 }
 
+// examined shows how far a look at the files of all conversations is.
+func (s screen) examined(done, of int) {
+	if done < of {
+		s.progress("looking at conversations: %d of %d", done, of)
+	} else {
+		s.clearLine()
+	}
+}
+
 func (s screen) clearLine() {
 	if isTerminal(s.errw) {
 		fmt.Fprint(s.errw, "\r\x1b[K")

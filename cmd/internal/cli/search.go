@@ -119,7 +119,7 @@ func runSearch(a *app, cmd *cobra.Command, w *opened, words []string, o *searchO
 		fmt.Fprintf(a.screen.errw, "%s not shown: leave out --limit to see them\n", count(hidden, "more conversation"))
 	}
 	a.updateIndex(cmd.Context(), w, source)
-	if err = errors.Join(err, failed, unlisted(w.Workspace)); err == nil && len(results) == 0 {
+	if err = errors.Join(err, failed, unlisted(list)); err == nil && len(results) == 0 {
 		return &nothingFoundError{words, len(source.Rows)}
 	}
 	return err

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"io"
 	"iter"
-	"slices"
 	"strings"
 
 	"cortext/cmd/internal/listing"
@@ -17,18 +17,14 @@ type selection struct {
 	workspaces []*opened // the first is that of the current folder, if here is set
 	here       bool
 	listings   []*listing.Listing // of each workspace
+	pages      []*listing.Page    // of each workspace: what it may contribute
 	waiting    []map[string]int   // of each workspace: how many messages wait, by path
-	at         []place
-	page       []listing.Row // instead of at: of the only workspace, as it is on disk now
-
-	matching int  // conversations that the filters select, shown or not
-	hidden   int  // conversations that the filters would select, but for their status or because they are archived
-	archived int  // the archived ones of those
-	named    bool // rows name their workspace
+	merged     []place            // what is shown of several pages
+	named      bool               // rows name their workspace
 }
 
-// A place is the position of a conversation in one of several listings.
-type place struct{ workspace, row int32 }
+// A place is a row of one of several pages.
+type place struct{ page, row int }
 
 // close releases the listings and workspaces. Rows must not be used afterwards.
 func (s *selection) close(ctx context.Context, a *app) {
@@ -44,99 +40,75 @@ func (s *selection) close(ctx context.Context, a *app) {
 	}
 }
 
-// choose lists the workspaces and selects a page of their conversations.
-func (s *selection) choose(f listing.Filter, o *listOptions) error {
+// choose lists the workspaces and selects a page of their conversations. For one workspace
+// that costs as much as the page has rows.
+func (s *selection) choose(f listing.Filter, o *listOptions, progress func(done, of int)) error {
 	s.named = o.all
-	if len(s.workspaces) == 1 && o.search == "" && len(f.Models) == 0 {
-		return s.choosePage(f, o)
+	f.Words = strings.Fields(o.search)
+	sel := listing.Selection{Filter: f, Order: listing.Order(o.sort), Reverse: o.reverse, Offset: o.offset, Limit: o.limit}
+	if len(s.workspaces) != 1 { // each may have the first rows
+		if sel.Offset = 0; o.limit > 0 {
+			sel.Limit += o.offset
+		}
 	}
-	for i, w := range s.workspaces {
-		l, err := w.Listing(nil)
+	for _, w := range s.workspaces {
+		l, err := w.Listing(progress)
 		if err != nil {
 			return err
 		}
 		s.listings = append(s.listings, l)
-		for _, row := range s.selectIn(l, f, o) {
-			s.at = append(s.at, place{int32(i), int32(row)})
+		p, err := l.Page(sel)
+		if err != nil {
+			return err
+		}
+		s.pages = append(s.pages, p)
+	}
+	if len(s.pages) == 1 {
+		return nil
+	}
+	return s.merge(o)
+}
+
+// merge selects what is shown of several pages, each of which is sorted.
+func (s *selection) merge(o *listOptions) error {
+	for _, p := range s.pages {
+		if _, err := p.Rows(); err != nil {
+			return err
 		}
 	}
-	if len(s.listings) > 1 {
-		order := orders[listing.Order(o.sort)]
-		slices.SortStableFunc(s.at, func(a, b place) int {
-			x, y := s.listings[a.workspace].Row(int(a.row)), s.listings[b.workspace].Row(int(b.row))
-			return order(&x, &y)
-		})
+	order := orders[listing.Order(o.sort)]
+	heads, at := make([]listing.Row, len(s.pages)), make([]int, len(s.pages))
+	load := func(i int) {
+		if at[i] < s.pages[i].Len() {
+			heads[i] = s.pages[i].Row(at[i])
+		}
 	}
-	if o.reverse {
-		slices.Reverse(s.at)
+	for i := range s.pages {
+		load(i)
 	}
-	s.matching = len(s.at)
-	s.at = s.at[min(o.offset, len(s.at)):]
-	if o.limit > 0 {
-		s.at = s.at[:min(o.limit, len(s.at))]
+	for n := 0; o.limit == 0 || n < o.offset+o.limit; n++ {
+		first := -1
+		for i, p := range s.pages {
+			if at[i] == p.Len() {
+				continue
+			}
+			if first < 0 || !o.reverse && order(&heads[i], &heads[first]) < 0 || o.reverse && order(&heads[i], &heads[first]) > 0 {
+				first = i
+			}
+		}
+		if first < 0 {
+			break
+		}
+		if n >= o.offset {
+			s.merged = append(s.merged, place{first, at[first]})
+		}
+		at[first]++
+		load(first)
 	}
 	return nil
 }
 
-// exactly is how many conversations a workspace has at most for its hidden ones to be told
-// apart.
-const exactly = 5000
-
-// choosePage is choose for one workspace. It costs as much as it shows.
-func (s *selection) choosePage(f listing.Filter, o *listOptions) error {
-	l, err := s.workspaces[0].Listing(nil)
-	if err != nil {
-		return err
-	}
-	s.listings = []*listing.Listing{l}
-	p, err := l.Page(listing.Selection{Filter: f, Order: listing.Order(o.sort), Reverse: o.reverse, Offset: o.offset, Limit: o.limit})
-	if err != nil {
-		return err
-	}
-	s.page, s.matching, s.hidden = p.Rows, p.Total, p.Hidden
-	switch {
-	case s.hidden == 0:
-	case l.Len() > exactly:
-		s.archived = 1 // some may be
-	case !f.Archived:
-		wide := f
-		wide.All, wide.Archived = len(f.Statuses) == 0, true
-		at := l.Select(wide)
-		s.hidden = len(at) - s.matching
-		for _, i := range at {
-			if r := l.Row(i); r.Archived {
-				s.archived++
-			}
-		}
-	}
-	return nil
-}
-
-// selectIn selects conversations of one workspace, sorted, and counts what stays hidden.
-func (s *selection) selectIn(l *listing.Listing, f listing.Filter, o *listOptions) []int {
-	f.Models = modelsIn(l, f.Models)
-	wide := f
-	wide.Archived, wide.All = true, len(f.Statuses) == 0
-	at := l.Select(f)
-	others := l.Select(wide)
-	if o.search != "" {
-		at, others = withWords(l, at, o.search), withWords(l, others, o.search)
-	}
-	s.hidden += len(others) - len(at)
-	if !f.Archived && len(others) > len(at) {
-		for _, i := range others {
-			if r := l.Row(i); r.Archived {
-				s.archived++
-			}
-		}
-	}
-	if o.sort != string(listing.ByLastActive) {
-		l.Sort(at, listing.Order(o.sort))
-	}
-	return at
-}
-
-// orders compare rows of different workspaces as [listing.Listing.Sort] does.
+// orders compare rows of different workspaces as a page sorts those of one.
 var orders = map[listing.Order]func(a, b *listing.Row) int{
 	listing.ByLastActive: func(a, b *listing.Row) int { return b.LastActive.Compare(a.LastActive) },
 	listing.ByCreated:    func(a, b *listing.Row) int { return b.Created.Compare(a.Created) },
@@ -145,79 +117,72 @@ var orders = map[listing.Order]func(a, b *listing.Row) int{
 	listing.ByTokens:     func(a, b *listing.Row) int { return cmp.Compare(b.Tokens, a.Tokens) },
 }
 
-// modelsIn returns the names of models that contain one of the given parts: opus stands for
-// each version of it. Parts that no model has stay, so that they select nothing.
-func modelsIn(l *listing.Listing, parts []string) []string {
-	if len(parts) == 0 {
-		return nil
-	}
-	seen := map[string]bool{}
-	models := slices.Clone(parts)
-	for i := range l.Len() {
-		model := l.Row(i).Model
-		if model == "" || seen[model] {
-			continue
+// places yields the rows that are shown: the page of each, which is also the index of its
+// workspace, and its place on the page.
+func (s *selection) places() iter.Seq2[int, int] {
+	return func(yield func(int, int) bool) {
+		if len(s.pages) == 1 {
+			for k := range s.pages[0].Len() {
+				if !yield(0, k) {
+					return
+				}
+			}
+			return
 		}
-		seen[model] = true
-		if slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(strings.ToLower(model), strings.ToLower(part)) }) {
-			models = append(models, model)
-		}
-	}
-	return models
-}
-
-// withWords keeps the positions of conversations that have every word in their title,
-// folder, tags, first message or summary.
-func withWords(l *listing.Listing, at []int, query string) []int {
-	words := strings.Fields(strings.ToLower(query))
-	var kept []int
-	for _, i := range at {
-		r := l.Row(i)
-		text := strings.ToLower(strings.Join(append([]string{r.Title, r.Path, r.Summary, r.Description}, r.Tags...), "\n"))
-		if !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) }) {
-			kept = append(kept, i)
+		for _, p := range s.merged {
+			if !yield(p.page, p.row) {
+				return
+			}
 		}
 	}
-	return kept
 }
 
 // rows describes the selected conversations. The rows share strings with the listings.
-func (s *selection) rows() iter.Seq[row] {
+func (s *selection) rows() (iter.Seq[row], error) {
+	for _, p := range s.pages {
+		if _, err := p.Rows(); err != nil {
+			return nil, err
+		}
+	}
 	return func(yield func(row) bool) {
-		for workspace, l := range s.listed() {
-			r := listedRow(l)
-			if len(s.waiting) > workspace {
-				r.Waiting = s.waiting[workspace][r.Path]
-			}
+		for i, k := range s.places() {
+			l := s.pages[i].Row(k)
+			r := row{Listed: l.Listed(), damaged: l.Damaged, active: l.LastActive}
+			r.Waiting = s.waiting[i][r.Path]
 			if s.named {
-				r.Workspace = s.workspaces[workspace].Here.Workspace()
+				r.Workspace = s.workspaces[i].Here.Workspace()
 			}
 			if !yield(r) {
 				return
 			}
 		}
-	}
+	}, nil
 }
 
-// listed yields the selected conversations, each with the index of its workspace.
-func (s *selection) listed() iter.Seq2[int, *listing.Row] {
-	return func(yield func(int, *listing.Row) bool) {
-		for i := range s.page {
-			if !yield(0, &s.page[i]) {
-				return
-			}
-		}
-		for _, p := range s.at {
-			r := s.listings[p.workspace].Row(int(p.row))
-			if !yield(int(p.workspace), &r) {
-				return
-			}
-		}
+// printJSON prints the rows as one array.
+func (s *selection) printJSON(out io.Writer) error {
+	if len(s.pages) == 1 && !s.named && len(s.waiting[0]) == 0 {
+		return s.pages[0].WriteJSON(out)
 	}
+	rows, err := s.rows()
+	if err != nil {
+		return err
+	}
+	return printJSON(out, rows)
 }
 
-// len returns how many conversations are shown.
-func (s *selection) len() int { return len(s.page) + len(s.at) }
+// counts returns how many conversations are shown, how many the filters select, how many
+// others they would select but for their status or because they are archived, and how many
+// of those are archived.
+func (s *selection) counts() (shown, matching, hidden, archived int) {
+	for _, p := range s.pages {
+		matching, hidden, archived = matching+p.Total, hidden+p.Hidden, archived+p.Archived
+	}
+	if shown = len(s.merged); len(s.pages) == 1 {
+		shown = s.pages[0].Len()
+	}
+	return shown, matching, hidden, archived
+}
 
 // mostLeftovers is how many conversations of a list are checked for a removal elsewhere,
 // which reads their files.
@@ -231,14 +196,20 @@ func (s *selection) remarkable(workspace int) (list []store.Entry, unread []stri
 	for _, name := range w.Store.WaitingPaths() {
 		waiting[name] = true
 	}
-	removed := w.Removed.Any()
-	n := -1
-	for of, r := range s.listed() {
-		if of != workspace {
+	left := 0 // to be checked for a removal
+	if w.Removed.Any() {
+		left = mostLeftovers
+	}
+	for i, k := range s.places() {
+		if i != workspace {
 			continue
 		}
-		n++
-		if !r.Damaged && r.Status != "newer" && !r.Waiting && len(r.Twins) == 0 && !waiting[r.Path] && !(removed && n < mostLeftovers) {
+		left--
+		if left < 0 && len(waiting) == 0 && !s.pages[i].HasNotes(k) {
+			continue
+		}
+		r := s.pages[i].Row(k)
+		if left < 0 && !waiting[r.Path] && !s.pages[i].HasNotes(k) {
 			continue
 		}
 		e, err := w.Entry(r.Path)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
+	"cortext/cmd/internal/listing"
 	"cortext/schema"
 )
 
@@ -24,10 +25,10 @@ func hostileRows() (rows []row) {
 		"\u202eright to left", "e\u0301 combining", "مرحبا", strings.Repeat("long ", 60), "broken \xff byte", "",
 	} {
 		at := testNow.Add(-time.Duration(i*i*i) * 7 * time.Hour)
-		rows = append(rows, row{
+		rows = append(rows, row{Listed: listing.Listed{
 			ID: "01kan", Path: fmt.Sprintf("conversations/2025-11-22/1030-plan-x-a%03d", i), Title: title, Type: "plan", Status: "paused", Agent: "claude",
-			MessageCount: i * 100, Tags: []string{}, active: at, LastActive: schema.NewTime(at), CreatedAt: schema.NewTime(at),
-		})
+			MessageCount: i * 100, Tags: []string{}, LastActive: schema.NewTime(at), CreatedAt: schema.NewTime(at),
+		}, active: at})
 	}
 	return rows
 }
@@ -102,14 +103,14 @@ func TestRowJSON(t *testing.T) {
 			t.Fatal(err)
 		}
 		var got, expected map[string]any
-		if err := json.Unmarshal(r.append(nil), &got); err != nil {
-			t.Fatalf("%v in %s", err, r.append(nil))
+		if err := json.Unmarshal(r.Append(nil), &got); err != nil {
+			t.Fatalf("%v in %s", err, r.Append(nil))
 		}
 		if err := json.Unmarshal(want.Bytes(), &expected); err != nil {
 			t.Fatal(err)
 		}
 		if fmt.Sprint(got) != fmt.Sprint(expected) {
-			t.Errorf("%s\nwant %s", r.append(nil), &want)
+			t.Errorf("%s\nwant %s", r.Append(nil), &want)
 		}
 	}
 }
@@ -134,7 +135,7 @@ func BenchmarkRowJSON(b *testing.B) {
 	r.Summary = "API design. Last: api/openapi.yaml has the two operations of orders; the linter asks for responses."
 	var buf []byte
 	for b.Loop() {
-		buf = r.append(buf[:0])
+		buf = r.Append(buf[:0])
 	}
 }
 

@@ -1,26 +1,43 @@
 package cli
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"cortext/cmd/internal/summarize"
+	"cortext/store"
 )
 
 func titleCommand(a *app) *cobra.Command {
-	var asJSON bool
+	var asJSON, auto bool
 	cmd := &cobra.Command{
 		Use:   "title [<id>] <text>",
 		Short: "Rename a conversation",
 		Long: `Changes the title of a conversation; without an id, of the current one. Its folder keeps
-its name, because links and commits refer to it.`,
-		Example: "  cortext title 1030-brainstorm-api-design-hv37 \"API Design Discussion\"",
-		Args:    args(cobra.MinimumNArgs(1)),
-		RunE: a.within(func(_ *cobra.Command, w *opened, list []string) error {
+its name, because links and commits refer to it.
+
+With --auto, the "summarizer" setting makes the titles of the conversations that you name:
+agent (the agent that the conversation was held in) and openai (an endpoint set in the
+environment) ask a model, otherwise the title is taken from the first prompt.`,
+		Example: `  cortext title 1030-brainstorm-api-design-hv37 "API Design Discussion"
+  cortext title --auto "api design"`,
+		Args: args(cobra.ArbitraryArgs),
+		RunE: a.within(func(cmd *cobra.Command, w *opened, list []string) error {
+			if auto {
+				return runAutoTitle(cmd.Context(), a, w, list, asJSON)
+			}
+			if len(list) == 0 {
+				return &usageError{"the new title is missing", "name the conversation, then the title; or let --auto make one"}
+			}
 			return runTitle(a, w, list, asJSON)
 		}),
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print the conversation as JSON")
+	cmd.Flags().BoolVar(&auto, "auto", false, "make the title, with the summarizer of the settings; takes several ids")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the conversation as JSON; with --auto, a list")
 	return cmd
 }
 
@@ -46,4 +63,55 @@ func runTitle(a *app, w *opened, list []string, asJSON bool) error {
 	fmt.Fprintf(a.screen.out, "%s: %s\n", visible(e.Path), oneLine(e.Session.DisplayTitle()))
 	a.notices(w).waiting(e)
 	return nil
+}
+
+// runAutoTitle has titles made for conversations. One that fails does not keep others from
+// getting theirs, unless the model does not answer at all.
+func runAutoTitle(ctx context.Context, a *app, w *opened, queries []string, asJSON bool) error {
+	entries, err := pickMany(w, queries)
+	if err != nil {
+		return err
+	}
+	var errs []error
+	rows := []row{}
+	for i, e := range entries {
+		a.screen.progress("making a title for conversation %d of %d", i+1, len(entries))
+		before := e.Session.DisplayTitle()
+		e, err = autoTitle(ctx, w, e)
+		a.screen.clearLine()
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err != nil:
+			errs = append(errs, fmt.Errorf("no title for %s: %w", visible(e.Path), err))
+		case asJSON:
+			rows = append(rows, rowOf(w.Workspace, e))
+		default:
+			fmt.Fprintf(a.screen.out, "%s: %s (was %s)\n", visible(e.Path), oneLine(e.Session.DisplayTitle()), oneLine(before))
+		}
+		if left := len(entries) - i - 1; summarize.Away(err) && left > 0 {
+			errs = append(errs, fmt.Errorf("%s not tried", count(left, "more conversation")))
+			break
+		}
+	}
+	a.notices(w).removed(w.Removed.LeftoversAmong(entries...))
+	if asJSON {
+		errs = append(errs, a.screen.json(rows))
+	} else {
+		a.notices(w).waiting(entries...)
+	}
+	return errors.Join(errs...)
+}
+
+// autoTitle has a title made for a conversation and sets it.
+func autoTitle(ctx context.Context, w *opened, e store.Entry) (store.Entry, error) {
+	title, err := w.compact.Title(ctx, e)
+	if err != nil {
+		return e, err
+	}
+	s, err := w.SetTitle(e, title)
+	if err == nil {
+		e.Session = s
+	}
+	return e, err
 }

@@ -1,5 +1,6 @@
-// Package compact makes summaries of a conversation's old messages, with the summarizer of
-// the settings, and decides when they are due. The messages themselves never change.
+// Package compact makes summaries of a conversation's old messages, and titles, with the
+// summarizer of the settings, and decides when summaries are due. The messages themselves
+// never change.
 package compact
 
 import (

@@ -133,9 +133,10 @@ const (
 	openAIKeyVar   = "CORTEXT_OPENAI_KEY"
 )
 
-// A Summarizer asks a model for a summary.
+// A Summarizer asks a model for a summary or a title.
 type Summarizer interface {
 	Summarize(ctx context.Context, prompt string, maxTokens int) (summarize.Result, error)
+	Title(ctx context.Context, prompt string) (summarize.Result, error)
 }
 
 // summarizer returns the configured summarizer and its name in the format.

@@ -174,16 +174,21 @@ func (q *Query) Exact() (id string, bases []string) {
 }
 
 // Needles returns texts, of which each name that the query hits up to [InName] has one; see
-// [AppendName].
-func (q *Query) Needles() [][]byte {
-	longest := q.text // of a path that leads nowhere
+// [AppendName]. frequency says how often a word is in some names: the rarest word is among
+// the texts, and of equally rare ones the longest.
+func (q *Query) Needles(frequency func(word []byte) int) [][]byte {
+	rarest, least := q.text, 0 // of a path that leads nowhere
 	for i, w := range q.words {
-		if i == 0 || len(w) > len(longest) {
-			longest = w
+		n := 0
+		if len(q.words) > 1 {
+			n = frequency(w)
+		}
+		if i == 0 || n < least || n == least && len(w) > len(rarest) {
+			rarest, least = w, n
 		}
 	}
-	needles := [][]byte{longest}
-	if len(q.place) > 0 && !bytes.Contains(q.place, longest) {
+	needles := [][]byte{rarest}
+	if len(q.place) > 0 && !bytes.Contains(q.place, rarest) {
 		needles = append(needles, q.place)
 	}
 	parts := bytes.Split(q.place, []byte("/"))

@@ -138,13 +138,15 @@ func titleIn(to *workspace.Workspace, e store.Entry, chosen string) (string, err
 	if chosen != "" {
 		return workspace.CleanTitle(chosen)
 	}
-	all, err := to.Store.List()
+	list, err := to.Listing(nil)
 	if err != nil {
 		return "", err
 	}
+	defer list.Close()
 	taken := map[string]bool{}
-	for _, other := range all {
-		taken[strings.ToLower(other.Session.DisplayTitle())] = true
+	for i := range list.Len() {
+		r := list.Row(i)
+		taken[strings.ToLower(r.Title)] = true
 	}
 	const room = 250 // bytes; leaves room for the mark
 	plain := clip.Head(e.Session.DisplayTitle(), room)

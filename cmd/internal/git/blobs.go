@@ -225,7 +225,7 @@ func unborn(ctx context.Context, root string) bool {
 func Knows(ctx context.Context, root, path string) (bool, error) {
 	files, err := inIndex(ctx, root, path)
 	if err != nil || len(files) > 0 {
-		return true, err
+		return err == nil, err
 	}
 	if files, err = inHead(ctx, root, path); errors.Is(err, ErrUnborn) {
 		return false, nil

@@ -157,6 +157,23 @@ func PointOf(w workspace.Conversations, e store.Entry, at Choice) (Point, error)
 	return Point{Path: path}, nil
 }
 
+// Prompts returns what the user said on the branch that a resume continues, oldest first,
+// numbered, without the rest of their contents. Each can be the point of a fork.
+func Prompts(w workspace.Conversations, e store.Entry) (list []schema.Message, err error) {
+	all, err := headsOf(w, e)
+	if err != nil {
+		return nil, err
+	}
+	schema.NumberAll(all)
+	path, _ := schema.Branch(all)
+	for _, m := range path {
+		if m.Role == schema.User {
+			list = append(list, m)
+		}
+	}
+	return list, nil
+}
+
 // pathTo returns the messages from the beginning to all[i]. Lines without an id belong to
 // the one before them.
 func pathTo(all []schema.Message, i int) []schema.Message {

@@ -76,6 +76,20 @@ func (l *Launcher) Behind(e store.Entry) (n int) {
 	return n
 }
 
+// Ready checks that an agent can be started on a new conversation: the one that the options
+// name, else the first. The error is an [*inject.PreflightError] if the user has to do
+// something first.
+func (l *Launcher) Ready(o Options) error {
+	agent, err := l.payloads.AgentNamed(o.Agent)
+	if err != nil {
+		return err
+	}
+	if _, err := agent.Ready(l.ws.Env.Machine, inject.Request{Dir: l.ws.Env.Dir, Root: l.ws.Store.Root(), Args: o.Args, Headless: o.Headless}); err != nil {
+		return l.orAnother(err, agent, o)
+	}
+	return nil
+}
+
 // Plan decides how to resume a conversation. It changes nothing on disk.
 func (l *Launcher) Plan(ctx context.Context, e store.Entry, o Options) (*Plan, error) {
 	agent, err := l.payloads.Agent(e, o.Agent)

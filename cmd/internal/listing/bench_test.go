@@ -89,8 +89,8 @@ func BenchmarkListing(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				if p, err := l.Page(s); err != nil || len(p.Rows) != rows {
-					b.Fatal(len(p.Rows), err)
+				if p, err := l.Page(s); err != nil || p.Len() != rows {
+					b.Fatal(p.Len(), err)
 				}
 				l.Close()
 			}

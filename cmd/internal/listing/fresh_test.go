@@ -1,6 +1,8 @@
 package listing
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -15,12 +17,9 @@ import (
 
 // filled returns a world with conversations and an index.
 func filled(t *testing.T, n int) *world {
-	w := newWorld(t, 99)
+	w := populated(t, 99, n)
 	st := w.store()
 	defer st.Close()
-	for range n {
-		w.create(st)
-	}
 	settle()
 	if err := Refresh(st, w.options()); err != nil {
 		t.Fatal(err)
@@ -65,8 +64,8 @@ func TestHandEdits(t *testing.T) {
 
 	l = w.open()
 	p, err := l.Page(Selection{Filter: everything, Limit: 3})
-	if err != nil || p.Rows[0].Title != "first by hand" {
-		t.Errorf("the page shows %q, %v", p.Rows[0].Title, err)
+	if err != nil || p.Row(0).Title != "first by hand" {
+		t.Errorf("the page shows %q, %v", p.Row(0).Title, err)
 	}
 	if l.Row(39).Title != last.Title {
 		t.Error("one page made all files be looked at")
@@ -95,8 +94,8 @@ func TestNothingGoneIsShown(t *testing.T) {
 		t.Fatal(err)
 	}
 	p, err := l.Page(Selection{Filter: everything, Limit: 3})
-	if err != nil || len(p.Rows) != 3 || p.Total != 39 || p.Rows[1].Path == l.Row(1).Path {
-		t.Errorf("%d of %d rows, %v", len(p.Rows), p.Total, err)
+	if err != nil || p.Len() != 3 || p.Total != 39 || p.Row(1).Path == l.Row(1).Path {
+		t.Errorf("%d of %d rows, %v", p.Len(), p.Total, err)
 	}
 	r := l.Row(1)
 	if _, err := l.Read(&r); err == nil {
@@ -176,6 +175,55 @@ func TestSmall(t *testing.T) {
 	w.checkAtOnce("three")
 	if _, err := os.Stat(filepath.Join(w.dir, ".workspace/local/cache", store.ListedCache)); err == nil {
 		t.Error("three conversations have an index")
+	}
+}
+
+// TestForget: after Forget the index holds nothing of a conversation that was removed. It
+// is made again, not dropped; if it cannot be made, it goes.
+func TestForget(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		n     int
+		spoil func(w *world)
+		kept  bool
+	}{
+		{"written", 60, func(*world) {}, true},
+		{"too few are left", small, func(*world) {}, false},
+		{"locked", 60, func(w *world) {
+			unlock, err := w.store().LockCache("listing", 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(unlock)
+		}, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			w := filled(t, c.n)
+			r := w.open().Row(3)
+			st := w.store()
+			defer st.Close()
+			removed, err := st.Conversation(r.Path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := errors.Join(removed.Delete(), removed.Close()); err != nil {
+				t.Fatal(err)
+			}
+			index := filepath.Join(w.dir, ".workspace/local/cache", store.ListedCache)
+			if b, err := os.ReadFile(index); err != nil || !bytes.Contains(b, []byte(r.Path)) {
+				t.Fatalf("the index was dropped or lacks the conversation before: %v", err)
+			}
+			c.spoil(w)
+			if err := Forget(st, w.options()); err != nil {
+				t.Fatal(err)
+			}
+			b, err := os.ReadFile(index)
+			if kept := err == nil; kept != c.kept || bytes.Contains(b, []byte(r.Path)) {
+				t.Errorf("the index is kept: %v, want %v; it has the conversation: %v", kept, c.kept, bytes.Contains(b, []byte(r.Path)))
+			}
+			w.checkAtOnce("afterwards")
+		})
 	}
 }
 

@@ -21,7 +21,7 @@ import (
 // first read, so that a defect is a miss, wherever it is.
 
 const (
-	indexMagic = "cortext listing index 1"
+	indexMagic = "cortext listing index 2"
 	headBytes  = 512
 	blockBytes = 32 << 10
 	rowBytes   = 96
@@ -39,6 +39,7 @@ const (
 	idSection            // rows by the hash of their id, sorted
 	folderSection        // rows by the hash of their folders, sorted by day
 	baseSection          // rows by the hash of their folder's own name
+	jsonSection          // rows as --json prints them, separated by commas
 	sectionCount
 )
 
@@ -49,11 +50,13 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // Where a filter looks in a row.
 const (
+	nameAt   = 56
 	typeAt   = 64
 	statusAt = 68
 	agentAt  = 72
 	modelAt  = 76
 	flagsAt  = 84
+	jsonAt   = 88
 )
 
 // The flags of a row.
@@ -63,13 +66,14 @@ const (
 	isShown    // selected by the zero Filter
 	isVolatile // the look does not say all that the row depends on: read it again
 	knowsID    // the id is that of its session.json
+	hasNotes   // there is more to say than a row shows: see [Row.hasNotes]
 )
 
 // A fixed is a row without its strings.
 type fixed struct {
 	active, created                  time.Time
 	tokens, messages                 int64
-	heap, text, name                 extent
+	heap, text, name, json           extent
 	typ, status, agent, model, owner uint32 // words
 	flags                            uint32
 }
@@ -89,17 +93,19 @@ type index struct {
 	in    io.ReaderAt
 	close func() error
 
-	id    uint64 // tells indexes apart
-	n     int
-	shown int // rows with isShown
-	sums  []byte
-	data  int64 // where the sections begin
-	from  [sectionCount]int64
-	size  [sectionCount]int64
+	id       uint64 // tells indexes apart
+	n        int
+	shown    int // rows with isShown
+	archived int // rows with isArchived
+	sums     []byte
+	data     int64 // where the sections begin
+	from     [sectionCount]int64
+	size     [sectionCount]int64
 
 	whole [sectionCount]atomic.Pointer[[]byte]
 	mu    sync.Mutex
 	block map[int64][]byte
+	reads [sectionCount]int // blocks of each section that were read one by one
 	words atomic.Pointer[[]string]
 }
 
@@ -115,7 +121,7 @@ func openIndex(in io.ReaderAt, size int64, closer func() error) (*index, error) 
 	if string(h[:len(indexMagic)]) != indexMagic || u32(24) != int64(crc32.Checksum(h[28:], castagnoli)) {
 		return nil, errDamaged
 	}
-	x.id, x.n, x.shown = binary.LittleEndian.Uint64(h[40:]), int(u32(48)), int(u32(52))
+	x.id, x.n, x.shown, x.archived = binary.LittleEndian.Uint64(h[40:]), int(u32(48)), int(u32(52)), int(u32(56))
 	blocks := u32(32)
 	x.data = headBytes + 4*blocks
 	at := int64(0)
@@ -144,101 +150,36 @@ func openIndex(in io.ReaderAt, size int64, closer func() error) (*index, error) 
 	return x, nil
 }
 
-// checked reports whether a block of the sections is as it was written.
-func (x *index) checked(block int64, b []byte) bool {
-	return crc32.Checksum(b, castagnoli) == binary.LittleEndian.Uint32(x.sums[4*block:])
-}
-
-// bytes returns a part of a section. It reads the blocks that the part is in.
-func (x *index) bytes(section int, at, size int64) ([]byte, error) {
-	if at < 0 || size < 0 || at+size > x.size[section] {
-		return nil, errDamaged
-	}
-	if b := x.whole[section].Load(); b != nil {
-		return (*b)[at : at+size : at+size], nil
-	}
-	at += x.from[section]
-	first, last := at/blockBytes, (at+max(size, 1)-1)/blockBytes
-	if size == 0 {
-		return nil, nil
-	}
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if first == last {
-		b, err := x.readBlock(first)
-		if err != nil {
-			return nil, err
-		}
-		at -= first * blockBytes
-		return b[at : at+size : at+size], nil
-	}
-	joined := make([]byte, 0, (last-first+1)*blockBytes)
-	for i := first; i <= last; i++ {
-		b, err := x.readBlock(i)
-		if err != nil {
-			return nil, err
-		}
-		joined = append(joined, b...)
-	}
-	at -= first * blockBytes
-	return joined[at : at+size : at+size], nil
-}
-
-func (x *index) readBlock(i int64) ([]byte, error) {
-	if b, ok := x.block[i]; ok {
-		return b, nil
-	}
-	end := x.from[sectionCount-1] + x.size[sectionCount-1]
-	b := make([]byte, min(blockBytes, end-i*blockBytes))
-	if n, err := x.in.ReadAt(b, x.data+i*blockBytes); n < len(b) {
-		return nil, errors.Join(errDamaged, err)
-	}
-	if !x.checked(i, b) {
-		return nil, errDamaged
-	}
-	x.block[i] = b
-	return b, nil
-}
-
-// load reads a section as a whole.
-func (x *index) load(section int) ([]byte, error) {
-	if b := x.whole[section].Load(); b != nil {
-		return *b, nil
-	}
-	begin := x.from[section] / blockBytes
-	end := min((x.from[section]+x.size[section]+blockBytes-1)/blockBytes*blockBytes, x.from[sectionCount-1]+x.size[sectionCount-1])
-	b := make([]byte, max(end-begin*blockBytes, 0))
-	var failed atomic.Bool
-	const step = 32 // blocks
-	inParallel((len(b)+step*blockBytes-1)/(step*blockBytes), func(k int) {
-		part := b[k*step*blockBytes : min((k+1)*step*blockBytes, len(b))]
-		if n, _ := x.in.ReadAt(part, x.data+(begin+int64(k)*step)*blockBytes); n < len(part) {
-			failed.Store(true)
-			return
-		}
-		for i := 0; i < len(part); i += blockBytes {
-			if !x.checked(begin+int64(k*step+i/blockBytes), part[i:min(i+blockBytes, len(part))]) {
-				failed.Store(true)
-				return
-			}
-		}
-	})
-	if failed.Load() {
-		return nil, errDamaged
-	}
-	b = b[x.from[section]-begin*blockBytes:][:x.size[section]]
-	x.whole[section].Store(&b)
-	return b, nil
-}
+// rowSections are the sections that rows are made of.
+var rowSections = []int{rowSection, heapSection, textSection, wordSection}
 
 // loadAll reads the sections that rows are made of.
 func (x *index) loadAll() error {
-	for _, s := range []int{rowSection, heapSection, textSection, wordSection} {
+	for _, s := range rowSections {
 		if _, err := x.load(s); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// checkRows makes sure that all rows can be read, without keeping them.
+func (x *index) checkRows() error {
+	for _, s := range rowSections {
+		if err := x.check(s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// flags returns the flags of a row.
+func (x *index) flags(i int) (uint32, error) {
+	b, err := x.bytes(rowSection, int64(i)*rowBytes+flagsAt, 4)
+	if err != nil {
+		return 0, err
+	}
+	return binary.LittleEndian.Uint32(b), nil
 }
 
 // text makes a string of bytes that nobody changes.
@@ -258,13 +199,13 @@ func decodeFixed(b []byte) (f fixed) {
 	f.active = time.Unix(u64(0), int64(u32(16))).UTC()
 	f.created = time.Unix(u64(8), int64(u32(20))).UTC()
 	f.tokens, f.messages = u64(24), u64(32)
-	f.heap, f.text, f.name = extent{u32(40), u32(44)}, extent{u32(48), u32(52)}, extent{u32(56), u32(60)}
+	f.heap, f.text, f.name = extent{u32(40), u32(44)}, extent{u32(48), u32(52)}, extent{u32(nameAt), u32(nameAt + 4)}
+	f.json = extent{u32(jsonAt), u32(jsonAt + 4)}
 	f.typ, f.status, f.agent, f.model, f.owner, f.flags = u32(typeAt), u32(statusAt), u32(agentAt), u32(modelAt), u32(80), u32(flagsAt)
 	return f
 }
 
 func (f *fixed) appendTo(b []byte) []byte {
-	begin := len(b)
 	for _, n := range []int64{f.active.Unix(), f.created.Unix()} {
 		b = binary.LittleEndian.AppendUint64(b, uint64(n))
 	}
@@ -274,10 +215,10 @@ func (f *fixed) appendTo(b []byte) []byte {
 	for _, n := range []int64{f.tokens, f.messages} {
 		b = binary.LittleEndian.AppendUint64(b, uint64(n))
 	}
-	for _, n := range []uint32{f.heap.at, f.heap.size, f.text.at, f.text.size, f.name.at, f.name.size, f.typ, f.status, f.agent, f.model, f.owner, f.flags} {
+	for _, n := range []uint32{f.heap.at, f.heap.size, f.text.at, f.text.size, f.name.at, f.name.size, f.typ, f.status, f.agent, f.model, f.owner, f.flags, f.json.at, f.json.size} {
 		b = binary.LittleEndian.AppendUint32(b, n)
 	}
-	return append(b, make([]byte, rowBytes-(len(b)-begin))...)
+	return b
 }
 
 // row reads a row.

@@ -32,6 +32,7 @@ type Row struct {
 	Damaged        bool
 	Waiting        bool     // its folder is not in the work tree: its records wait
 	Twins          []string // other folders of the same conversation
+	Workspace      string   // the absolute path of its folder, in a list of several; otherwise empty
 }
 
 // Folder returns the date and the name of the conversation's folder:
@@ -45,6 +46,11 @@ func (r *Row) isIn(folder string) bool { return r.Path == folder || slices.Conta
 func dayOf(folder string) string {
 	day, _, _ := strings.Cut(strings.TrimPrefix(folder, "conversations/"), "/")
 	return day
+}
+
+// hasNotes reports whether there is more to say about the conversation than its row shows.
+func (r *Row) hasNotes() bool {
+	return r.Damaged || r.Status == "newer" || r.Waiting || len(r.Twins) > 0
 }
 
 func rowOf(e store.Entry) Row {
@@ -67,17 +73,33 @@ func rowOf(e store.Entry) Row {
 // A Filter selects conversations. The zero value selects all that are active or paused and
 // not archived; fields that are set narrow the selection.
 type Filter struct {
-	Types, Tags, Agents, Models []string // any of each; matched without regard to case
-	Statuses                    []string // any of; empty: active, paused and newer
-	Since, Until                time.Time
-	Archived                    bool // select archived conversations, too
-	All                         bool // select every status
+	Types, Tags, Agents []string // any of each; matched without regard to case
+	Models              []string // any of them, or of parts of their names; opus stands for each version of it
+	Statuses            []string // any of; empty: active, paused and newer
+	Words               []string // all of them in the title, folder, tags, first message or summary, in any case
+	Since, Until        time.Time
+	Archived            bool // select archived conversations, too
+	All                 bool // select every status
 }
 
 // Selects reports whether the filter selects a conversation.
 func (f *Filter) Selects(r *Row) bool {
-	return (f.Archived || !r.Archived) && anyOf(f.Types, r.Type) && anyOf(f.Agents, r.Agent) && anyOf(f.Models, r.Model) &&
-		f.hasTime(r.LastActive) && f.hasStatus(r.Status) && f.hasTag(r.Tags)
+	return (f.Archived || !r.Archived) && anyOf(f.Types, r.Type) && anyOf(f.Agents, r.Agent) && f.hasModel(r.Model) &&
+		f.hasTime(r.LastActive) && f.hasStatus(r.Status) && f.hasTag(r.Tags) && f.hasWords(r)
+}
+
+func (f *Filter) hasModel(model string) bool {
+	return len(f.Models) == 0 || slices.ContainsFunc(f.Models, func(part string) bool {
+		return model != "" && strings.Contains(strings.ToLower(model), strings.ToLower(part))
+	})
+}
+
+func (f *Filter) hasWords(r *Row) bool {
+	if len(f.Words) == 0 {
+		return true
+	}
+	text := strings.ToLower(strings.Join(append([]string{r.Title, r.Path, r.Summary, r.Description}, r.Tags...), "\n"))
+	return !slices.ContainsFunc(f.Words, func(w string) bool { return !strings.Contains(text, strings.ToLower(w)) })
 }
 
 func (f *Filter) hasTime(at time.Time) bool {
@@ -104,7 +126,7 @@ func (f *Filter) isAll() bool {
 
 // isZero reports whether the filter is the zero value.
 func (f *Filter) isZero() bool {
-	return len(f.Types)+len(f.Tags)+len(f.Agents)+len(f.Models)+len(f.Statuses) == 0 && f.Since.IsZero() && f.Until.IsZero() && !f.Archived && !f.All
+	return len(f.Types)+len(f.Tags)+len(f.Agents)+len(f.Models)+len(f.Statuses)+len(f.Words) == 0 && f.Since.IsZero() && f.Until.IsZero() && !f.Archived && !f.All
 }
 
 func anyOf(list []string, value string) bool {

@@ -2,6 +2,7 @@ package listing
 
 import (
 	"bytes"
+	"encoding/binary"
 	"slices"
 	"sort"
 	"sync"
@@ -25,9 +26,12 @@ func (l *Listing) Match(query string, f Filter) (at []int, tier find.Tier) {
 	return at, tier
 }
 
+// few is the number of rows up to which they are read one by one, not a section of the index
+// as a whole.
+const few = 64
+
 // ready makes sure that rows can be read.
 func (v *view) ready(at []int) error {
-	const few = 64
 	if len(at) > few {
 		return v.base.loadAll()
 	}
@@ -137,33 +141,36 @@ func (m *matcher) byName() error {
 		texts := item.Fold()
 		m.try(at, &texts, find.Beginning, find.InName)
 	})
-	names, err := m.base.load(nameSection)
+	sample, err := m.base.bytes(nameSection, 0, min(m.base.size[nameSection], sampled))
 	if err != nil {
 		return err
 	}
-	var rows []int
-	for _, needle := range m.query.Needles() {
-		for from := 0; ; {
-			i := bytes.Index(names[from:], needle)
-			if i < 0 {
-				break
-			}
-			if len(rows) == manyRows {
-				if _, err := m.base.load(rowSection); err != nil {
-					return err
-				}
-			}
-			row, end, err := m.base.named(from + i)
-			if err != nil {
-				return err
-			}
-			rows = append(rows, row)
-			from = max(end, from+i+1)
+	needles := m.query.Needles(func(word []byte) int { return bytes.Count(sample, word) })
+	places, err := m.base.places(nameSection, needles)
+	if err != nil {
+		return err
+	}
+	if len(places) > manyRows {
+		if _, err := m.base.load(rowSection); err != nil {
+			return err
 		}
 	}
-	slices.Sort(rows)
-	return m.tryRows(slices.Compact(rows), find.InName)
+	var rows []int
+	row, end := 0, 0
+	for _, place := range places {
+		if place < end { // of the last row
+			continue
+		}
+		if row, end, err = m.base.named(place, row); err != nil {
+			return err
+		}
+		rows = append(rows, row)
+	}
+	return m.tryRows(rows, find.InName)
 }
+
+// sampled is how many bytes of names decide which word is rare.
+const sampled = 64 << 10
 
 // manyRows is the number of rows from which reading all is faster than one by one.
 const manyRows = 32
@@ -206,15 +213,23 @@ func (e extent) in(section []byte) ([]byte, bool) {
 	return section[e.at:end:end], true
 }
 
-// named returns the row whose name is at a place of the section of names, and its end.
-func (x *index) named(place int) (row, end int, err error) {
-	row = sort.Search(x.n, func(i int) bool {
-		f, e := x.fixed(i)
+// named returns the row whose name is at a place of the section of names, and its end. It
+// looks from a row on, near that one first.
+func (x *index) named(place, from int) (row, end int, err error) {
+	begin := func(i int) int {
+		b, e := x.bytes(rowSection, int64(i)*rowBytes+nameAt, 4)
 		if e != nil {
 			err = e
+			return 0
 		}
-		return int(f.name.at) > place
-	}) - 1
+		return int(binary.LittleEndian.Uint32(b))
+	}
+	step := 1
+	for from+step < x.n && begin(from+step) <= place {
+		from += step
+		step *= 2
+	}
+	row = from + sort.Search(min(step, x.n-from), func(i int) bool { return begin(from+i) > place }) - 1
 	if err != nil || row < 0 {
 		return 0, 0, errDamaged
 	}

@@ -3,6 +3,8 @@ package listing
 import (
 	"cmp"
 	"errors"
+	"maps"
+	"reflect"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -32,10 +34,14 @@ type Listing struct {
 	store *store.Store
 	opts  Options
 
+	days dayFolders
+
 	mu    sync.Mutex // guards changes to the fields below
 	view  atomic.Pointer[view]
 	state state // zero: everything has just been read, and nothing is known of the index
 	stale bool
+	saved bool          // the index and its state are those of the last look at all files
+	wait  time.Duration // for another process that is writing them
 }
 
 const (
@@ -52,16 +58,23 @@ const (
 	// sweepEvery is how long an edit by hand may go unnoticed while lists are made.
 	sweepEvery = time.Minute
 
+	// lockWait is how long a new index that has to be written waits for another process.
+	lockWait = 5 * time.Second
+
 	// longChanges is the length in bytes from which a new list of changes is started.
 	longChanges = 1 << 20
 )
 
+func newListing(st *store.Store, opts Options) *Listing {
+	if opts.Now == nil {
+		opts.Now = time.Now
+	}
+	return &Listing{store: st, opts: opts, days: dayFolders{store: st}}
+}
+
 // Open lists the conversations of a workspace.
 func Open(st *store.Store, opts Options) (*Listing, error) {
-	l := &Listing{store: st, opts: opts}
-	if l.opts.Now == nil {
-		l.opts.Now = time.Now
-	}
+	l := newListing(st, opts)
 	base, known := openLast(st)
 	if base != nil && known != nil && l.resume(base, known) {
 		return l, nil
@@ -75,12 +88,22 @@ func Open(st *store.Store, opts Options) (*Listing, error) {
 // Refresh looks at the files of all conversations, and makes what changed known to later
 // listings.
 func Refresh(st *store.Store, opts Options) error {
-	l := &Listing{store: st, opts: opts}
-	if l.opts.Now == nil {
-		l.opts.Now = time.Now
-	}
+	l := newListing(st, opts)
 	base, _ := openLast(st)
 	err := l.sweep(base)
+	return cmp.Or(err, l.Close())
+}
+
+// Forget makes a new index, so that it holds nothing of conversations that were removed. If
+// it cannot be written, the old one is removed.
+func Forget(st *store.Store, opts Options) error {
+	l := newListing(st, opts)
+	l.wait = lockWait
+	base, _ := openLast(st)
+	err := l.sweep(base)
+	if err != nil || !l.saved {
+		st.ForgetListed()
+	}
 	return cmp.Or(err, l.Close())
 }
 
@@ -88,6 +111,16 @@ func Refresh(st *store.Store, opts Options) error {
 func (l *Listing) Refresh() error {
 	base, _ := openLast(l.store)
 	return l.sweep(base)
+}
+
+// SameIndex compares two listings of the same index: same reports whether they list the same,
+// and ok whether they have the same index.
+func (l *Listing) SameIndex(other *Listing) (same, ok bool) {
+	v, w := l.view.Load(), other.view.Load()
+	if v.base.id != w.base.id {
+		return false, false
+	}
+	return maps.Equal(v.gone, w.gone) && slices.EqualFunc(v.added, w.added, func(a, b *record) bool { return reflect.DeepEqual(a.Row, b.Row) }), true
 }
 
 // Close releases the listing. The strings of its rows stay valid.
@@ -106,6 +139,10 @@ func (l *Listing) Stale() bool {
 	defer l.mu.Unlock()
 	return l.stale
 }
+
+// Unreadable returns the days whose folders were found to be unreadable, sorted: their
+// conversations are not in the listing.
+func (l *Listing) Unreadable() []string { return l.days.unreadable() }
 
 // git returns the fingerprint of what git has checked out.
 func (l *Listing) git() string {
@@ -164,18 +201,20 @@ func (l *Listing) resume(base *index, known *state) bool {
 		names = now
 		slices.Sort(names)
 	}
-	more, err := l.changedDays(base, known, names[max(0, len(names)-checkedDays):])
+	looked := slices.Clone(names[max(0, len(names)-checkedDays):])
+	for _, name := range names[:len(names)-len(looked)] {
+		if _, ok := known.day(name); !ok {
+			looked = append(looked, name) // it is new
+		}
+	}
+	for _, name := range known.unreadable {
+		if !slices.Contains(looked, name) {
+			looked = append(looked, name)
+		}
+	}
+	more, err := l.changedDays(base, known, looked)
 	if err != nil {
 		return false
-	}
-	for _, name := range names {
-		if _, ok := known.day(name); !ok && !slices.Contains(names[max(0, len(names)-checkedDays):], name) {
-			again, err := compareDay(l.store, base, name)
-			if err != nil {
-				return false
-			}
-			more = append(more, again...)
-		}
 	}
 	if dirty = append(dirty, more...); len(dirty) > manyChanges {
 		return false
@@ -209,7 +248,7 @@ func (l *Listing) changedDays(base *index, known *state, names []string) (dirty 
 	})
 	for i, name := range names {
 		if changed[i] {
-			more, err := compareDay(l.store, base, name)
+			more, err := l.days.compare(base, name)
 			if err != nil {
 				return nil, err
 			}
@@ -225,11 +264,11 @@ func (l *Listing) viewOf(base *index, dirty []string) (*view, error) {
 	if len(dirty)+len(waits) == 0 {
 		return newView(base, nil)
 	}
-	up, err := runUpdate(l.store, base, waits, dirty, nil)
-	if err != nil {
+	up := update{days: &l.days, base: base, waiting: waits}
+	if err := up.run(dirty); err != nil {
 		return nil, err
 	}
-	return newView(base, up)
+	return newView(base, &up)
 }
 
 // sweep looks at all files, reads what differs from an index, and writes a new one. If
@@ -245,14 +284,14 @@ func (l *Listing) sweep(base *index) error {
 func (l *Listing) sweepFrom(base *index) error {
 	next := state{git: l.git(), swept: l.opts.Now()}
 	changes, noted := l.store.ChangesSince("", 0)
-	sw := sweep{store: l.store, base: base}
+	sw := sweep{days: &l.days, base: base}
 	folders, err := sw.list()
 	if err != nil {
 		return err
 	}
 	keep := false
 	if sw.found >= small {
-		if unlock, err := l.store.LockCache("listing", 0); err == nil {
+		if unlock, err := l.store.LockCache("listing", l.wait); err == nil {
 			defer unlock()
 			keep = true
 		}
@@ -265,17 +304,17 @@ func (l *Listing) sweepFrom(base *index) error {
 			return err
 		}
 	}
-	next.top, next.days = sw.top, sw.days
+	next.top, next.days, next.unreadable = sw.top, sw.looks, l.days.unreadable()
 	if err := sw.compare(folders, l.opts.Progress); err != nil {
 		return err
 	}
-	up, err := runUpdate(l.store, base, nil, sw.dirty, l.opts.Progress)
-	if err != nil {
+	up := update{days: &l.days, base: base, progress: l.opts.Progress}
+	if err := up.run(sw.dirty); err != nil {
 		return err
 	}
 	var file []byte
 	if base == nil || len(sw.dirty) > 0 {
-		records, err := replaced(base, up)
+		records, err := replaced(base, &up)
 		if err != nil {
 			return err
 		}
@@ -287,14 +326,12 @@ func (l *Listing) sweepFrom(base *index) error {
 		}
 	}
 	next.index = base.id
-	if keep {
-		err = nil
-		if file != nil {
-			err = l.store.WriteCache(store.ListedCache, file)
-		}
-		if err == nil {
-			_ = next.write(l.store) // without it the next list looks at all files
-		}
+	saved := keep
+	if keep && file != nil {
+		saved = l.store.WriteCache(store.ListedCache, file) == nil
+	}
+	if saved {
+		_ = next.write(l.store) // without it the next list looks at all files
 	}
 	v, err := l.viewOf(base, nil)
 	if err != nil {
@@ -303,12 +340,12 @@ func (l *Listing) sweepFrom(base *index) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.view.Store(v)
-	l.state, l.stale = next, false
+	l.state, l.stale, l.saved = next, false, saved
 	return nil
 }
 
 // replaced returns the rows of an index, if there is one, with an update.
-func replaced(base *index, up *update) ([]record, error) {
+func replaced(base *index, up *update) ([]*record, error) {
 	if base == nil {
 		return up.added, nil
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -102,11 +103,8 @@ func (l *Listing) ByFolder(path string) (at int, ok bool) {
 // Select returns the positions of the conversations that a filter selects, most recently
 // active first.
 func (l *Listing) Select(f Filter) (at []int) {
-	l.try(func(v *view) error {
-		err := v.base.loadAll()
-		if err == nil {
-			at, err = v.selectAll(&f)
-		}
+	l.try(func(v *view) (err error) {
+		at, err = v.selectAll(&f)
 		return err
 	})
 	return at
@@ -175,9 +173,14 @@ type Selection struct {
 
 // A Page is a part of a list, as it is on disk now.
 type Page struct {
-	Rows   []Row
-	Total  int // conversations selected
-	Hidden int // others that the filter would select if they were not completed or archived
+	Total    int // conversations selected
+	Hidden   int // others that the filter would select if they were not completed or archived
+	Archived int // the archived ones of those
+
+	listing   *Listing
+	selection Selection
+	view      *view
+	at        []int // positions
 }
 
 // Looked is the most rows of a page whose files are looked at one by one. For a longer one
@@ -187,17 +190,21 @@ const Looked = 4096
 // Page returns what a selection shows. Each row is as its files are now: changed ones were
 // read again, and none is gone. The error is that of reading all files, after the index
 // turned out to be damaged.
-func (l *Listing) Page(s Selection) (Page, error) {
+func (l *Listing) Page(s Selection) (*Page, error) {
 	p, err := l.page(s)
 	if errors.Is(err, errDamaged) {
 		if err = l.sweep(nil); err == nil {
 			p, err = l.page(s)
 		}
 	}
-	return p, err
+	if err != nil {
+		return nil, err
+	}
+	p.listing, p.selection = l, s
+	return p, nil
 }
 
-func (l *Listing) page(s Selection) (Page, error) {
+func (l *Listing) page(s Selection) (*Page, error) {
 	v := l.view.Load()
 	read := map[string]bool{} // folders read for this page
 	var again []string        // folders to read again
@@ -211,7 +218,7 @@ func (l *Listing) page(s Selection) (Page, error) {
 		}
 		var err error
 		if again, err = l.changedDays(v.base, &known, names); err != nil {
-			return Page{}, err
+			return nil, err
 		}
 	}
 	for round := 0; ; round++ {
@@ -225,39 +232,79 @@ func (l *Listing) page(s Selection) (Page, error) {
 			for i := range v.gone {
 				r, _, err := v.base.row(i)
 				if err != nil {
-					return Page{}, err
+					return nil, err
 				}
 				again = append(append(again, r.Path), r.Twins...)
 			}
 			var err error
 			if v, err = l.viewOf(v.base, again); err != nil {
-				return Page{}, err
+				return nil, err
 			}
 		}
-		p, at, err := v.page(s)
+		p, err := v.page(s)
 		if err != nil {
-			return Page{}, err
+			return nil, err
 		}
-		if again, err = l.outdated(v, at, read); err != nil {
-			return Page{}, err
+		if again, err = l.outdated(v, p.at, read); err != nil {
+			return nil, err
 		}
 		if len(again) == 0 || round == rounds {
-			p.Rows, err = v.rows(at)
-			return p, err
+			return p, nil
 		}
 	}
 }
 
-// rows reads the rows at some positions.
-func (v *view) rows(at []int) ([]Row, error) {
-	rows := make([]Row, len(at))
-	err := inChunks(len(at), func(from, end int) (err error) {
-		for k := from; k < end && err == nil; k++ {
-			rows[k], err = v.row(at[k])
+// Len returns the number of rows.
+func (p *Page) Len() int { return len(p.at) }
+
+// Row returns a row, counted from 0. For a page of more than [Looked] rows, [Page.Rows] is
+// called first.
+func (p *Page) Row(k int) Row {
+	r, _ := p.view.row(p.at[k]) // its part of the index was read before
+	return r
+}
+
+// HasNotes reports whether there is more to say about the conversation of a row than the
+// row shows: it is damaged, waits, is of a later cortext, or in several folders.
+func (p *Page) HasNotes(k int) bool {
+	base, added := p.view.find(p.at[k])
+	if base < 0 {
+		return p.view.added[added].hasNotes()
+	}
+	flags, err := p.view.base.flags(base)
+	return err != nil || flags&hasNotes != 0
+}
+
+// Rows yields the rows. The error is that of reading all files, after the index turned out
+// to be damaged.
+func (p *Page) Rows() (iter.Seq[Row], error) {
+	if len(p.at) > Looked { // those of a shorter page were read to look at their files
+		if err := p.again(p.view.base.checkRows()); err != nil {
+			return nil, err
 		}
+	}
+	return func(yield func(Row) bool) {
+		for k := range p.at {
+			if !yield(p.Row(k)) {
+				return
+			}
+		}
+	}, nil
+}
+
+// again makes the page again if err says that the index is damaged.
+func (p *Page) again(err error) error {
+	if !errors.Is(err, errDamaged) {
 		return err
-	})
-	return rows, err
+	}
+	if err := p.listing.sweep(nil); err != nil {
+		return err
+	}
+	now, err := p.listing.Page(p.selection)
+	if err == nil {
+		*p = *now
+	}
+	return err
 }
 
 // inChunks calls f in parallel for parts of n, and returns one of its errors.
@@ -279,11 +326,12 @@ func inChunks(n int, f func(from, end int) error) error {
 const rounds = 16
 
 // page returns the positions that a selection shows.
-func (v *view) page(s Selection) (p Page, at []int, err error) {
+func (v *view) page(s Selection) (p *Page, err error) {
+	p = &Page{view: v}
 	simple := s.Filter.isZero() && (s.Order == "" || s.Order == ByLastActive) && !s.Reverse && s.Limit > 0 && s.Limit <= Looked
 	if simple {
-		if p.Total, err = v.shown(); err != nil {
-			return p, nil, err
+		if p.Total, p.Archived, err = v.counts(); err != nil {
+			return nil, err
 		}
 		p.Hidden = v.n - p.Total
 		skip := s.Offset
@@ -292,30 +340,22 @@ func (v *view) page(s Selection) (p Page, at []int, err error) {
 				skip--
 				return true
 			}
-			at = append(at, i)
-			return len(at) < s.Limit
+			p.at = append(p.at, i)
+			return len(p.at) < s.Limit
 		})
-		return p, at, err
+		return p, err
 	}
-	if at, err = v.selectAll(&s.Filter); err != nil {
-		return p, nil, err
+	at, err := v.selectAll(&s.Filter)
+	if err != nil {
+		return nil, err
 	}
 	p.Total = len(at)
-	all := s.Filter
-	all.All, all.Archived = true, true
-	switch {
-	case s.Filter.All && s.Filter.Archived:
-	case all.isAll():
-		p.Hidden = v.n - p.Total
-	default:
-		if err := v.each(&all, func(int) bool { p.Hidden++; return true }); err != nil {
-			return p, nil, err
-		}
-		p.Hidden -= p.Total
+	if err := v.countHidden(p, &s.Filter); err != nil {
+		return nil, err
 	}
 	if s.Order != "" && s.Order != ByLastActive {
 		if err := v.sort(at, s.Order); err != nil {
-			return p, nil, err
+			return nil, err
 		}
 	}
 	if s.Reverse {
@@ -325,10 +365,33 @@ func (v *view) page(s Selection) (p Page, at []int, err error) {
 	if s.Limit > 0 {
 		at = at[:min(s.Limit, len(at))]
 	}
-	if len(at) > Looked {
-		err = v.base.loadAll()
+	p.at = at
+	return p, nil
+}
+
+// countHidden counts what a filter leaves out only because it is completed or archived. If
+// the filter names statuses, that is what is archived.
+func (v *view) countHidden(p *Page, f *Filter) error {
+	all := *f
+	all.All, all.Archived = true, true
+	switch {
+	case f.All && f.Archived:
+		return nil
+	case all.isAll() && f.isZero():
+		shown, archived, err := v.counts()
+		p.Hidden, p.Archived = v.n-shown, archived
+		return err
 	}
-	return p, at, err
+	err := v.each(&all, func(at int) bool {
+		flags, _ := v.flags(at)
+		p.Hidden++
+		if flags&isArchived != 0 && !f.Archived {
+			p.Archived++
+		}
+		return true
+	})
+	p.Hidden -= p.Total
+	return err
 }
 
 // outdated returns the folders of rows whose files differ from what was read, except those
@@ -337,11 +400,11 @@ func (l *Listing) outdated(v *view, at []int, read map[string]bool) (folders []s
 	if len(at) > Looked {
 		var volatile []int
 		for _, i := range at {
-			f, err := v.fixed(i)
+			flags, err := v.flags(i)
 			if err != nil {
 				return nil, err
 			}
-			if f.flags&isVolatile != 0 {
+			if flags&isVolatile != 0 {
 				volatile = append(volatile, i)
 			}
 		}

@@ -18,14 +18,13 @@ type state struct {
 	swept time.Time // when all files were examined
 	top   string    // the look of the folder of all days
 	days  []day     // sorted by name
-}
 
-// A day is the folder of a day with its look. A look of "" is unknown.
-type day struct{ name, look string }
+	unreadable []string // days whose folders could not be read, sorted
+}
 
 const (
 	stateFile  = "listing-state"
-	stateMagic = "cortext listing state 1\n"
+	stateMagic = "cortext listing state 2\n"
 )
 
 func readState(st *store.Store) (s state, ok bool) {
@@ -45,6 +44,7 @@ func readState(st *store.Store) (s state, ok bool) {
 	}
 	s.index, s.mark, s.end, s.git, s.top = number(), d.string(), int64(number()), d.string(), d.string()
 	s.swept = time.Unix(0, int64(number()))
+	s.unreadable = d.list()
 	for range d.number() {
 		if s.days = append(s.days, day{d.string(), d.string()}); !d.ok {
 			return s, false
@@ -61,7 +61,7 @@ func (s *state) write(st *store.Store) error {
 	at := len(b)
 	b = appendString(number(b, s.index), s.mark)
 	b = appendString(appendString(number(b, uint64(s.end)), s.git), s.top)
-	b = number(b, uint64(s.swept.UnixNano()))
+	b = appendList(number(b, uint64(s.swept.UnixNano())), s.unreadable)
 	b = binary.AppendUvarint(b, uint64(len(s.days)))
 	for _, d := range s.days {
 		b = appendString(appendString(b, d.name), d.look)

@@ -5,17 +5,15 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
-
-	"cortext/store"
 )
 
 // A sweep looks at the files of all conversations.
 type sweep struct {
-	store *store.Store
-	base  *index // nil: everything is new
+	days *dayFolders
+	base *index // nil: everything is new
 
 	top   string
-	days  []day
+	looks []day
 	dirty []string // folders that changed, came or went
 	found int      // folders there are
 }
@@ -48,20 +46,20 @@ func (c *counter) add() {
 
 // list finds the folders of all conversations.
 func (s *sweep) list() (folders []string, err error) {
-	s.top = s.store.LookAtDay("")
-	names, err := s.store.Days()
+	s.top = s.days.store.LookAtDay("")
+	names, err := s.days.store.Days()
 	if err != nil {
 		return nil, err
 	}
-	s.days = make([]day, len(names))
+	s.looks = make([]day, len(names))
 	of := make([][]string, len(names))
 	inParallel(len(names), func(i int) {
-		look := s.store.LookAtDay(names[i])
-		list, err := s.store.FoldersOf(names[i])
-		if err != nil {
-			look, list = "", nil // nothing in it can be read
+		look := s.days.store.LookAtDay(names[i])
+		list, ok := s.days.foldersOf(names[i])
+		if !ok {
+			look = ""
 		}
-		s.days[i], of[i] = day{names[i], look}, list
+		s.looks[i], of[i] = day{names[i], look}, list
 	})
 	folders = slices.Concat(of...)
 	s.found = len(folders)
@@ -103,7 +101,7 @@ func (s *sweep) compare(folders []string, progress func(done, of int)) error {
 			failed.Store(&err)
 			return
 		}
-		changed[i] = !ok || look != s.store.LookIn(folders[i])
+		changed[i] = !ok || look != s.days.store.LookIn(folders[i])
 	})
 	if err := failed.Load(); err != nil {
 		return *err
@@ -123,40 +121,6 @@ func (s *sweep) compare(folders []string, progress func(done, of int)) error {
 		}
 	}
 	return nil
-}
-
-// compareDay returns the folders of a day that came or went.
-func compareDay(st *store.Store, base *index, name string) (dirty []string, err error) {
-	folders, err := st.FoldersOf(name)
-	if err != nil {
-		folders = nil
-	}
-	rows, err := base.ofDay(name)
-	if err != nil {
-		return nil, err
-	}
-	known := map[string]bool{}
-	for _, i := range rows {
-		r, _, err := base.row(i)
-		if err != nil {
-			return nil, err
-		}
-		for _, folder := range append([]string{r.Path}, r.Twins...) {
-			if dayOf(folder) == name {
-				known[folder] = true
-			}
-		}
-	}
-	for _, folder := range folders {
-		if !known[folder] {
-			dirty = append(dirty, folder)
-		}
-		delete(known, folder)
-	}
-	for folder := range known {
-		dirty = append(dirty, folder)
-	}
-	return dirty, nil
 }
 
 // inParallel calls f with each number below n.

@@ -1,7 +1,6 @@
 package listing
 
 import (
-	"maps"
 	"slices"
 	"strings"
 
@@ -12,26 +11,28 @@ import (
 // An update reads conversations again and says which rows of an index they replace. It
 // reads everything that may have become part of one of them: twins, and what waits.
 type update struct {
-	store   *store.Store
-	base    *index
-	waiting []waiting
+	days     *dayFolders
+	base     *index // nil: there is none
+	waiting  []waiting
+	progress func(done, of int)
 
-	gone    map[int]bool            // rows that no longer count
-	read    map[string]*description // by folder
-	added   []record
-	special map[string]bool // folders that are described together
+	gone  map[int]bool            // rows that no longer count
+	read  map[string]*description // by folder
+	added []*record               // sorted as a list is
 }
 
 // A waiting is a conversation with records outside of the work tree.
 type waiting struct{ path, id string }
 
-// A description is what one folder says. Its entry is nil if the folder is gone.
+// A description is what one folder says.
 type description struct {
-	entry *store.Entry
-	look  store.Look
-	known bool
-	row   Row
+	record
+	there   bool // there is such a folder
+	grouped bool // it is described together with others
 }
+
+// knowsID reports whether the id of a conversation comes from its session.json.
+func (r *record) knowsID() bool { return r.flags&knowsID != 0 }
 
 // waitingIn lists what waits in a workspace: usually nothing.
 func waitingIn(st *store.Store) (list []waiting) {
@@ -48,13 +49,13 @@ func waitingIn(st *store.Store) (list []waiting) {
 	return list
 }
 
-// runUpdate reads the conversations in some folders again.
-func runUpdate(st *store.Store, base *index, waits []waiting, folders []string, progress func(done, of int)) (*update, error) {
-	u := &update{store: st, base: base, waiting: waits, gone: map[int]bool{}, read: map[string]*description{}, special: map[string]bool{}}
+// run reads the conversations in some folders again.
+func (u *update) run(folders []string) error {
+	u.gone, u.read = map[int]bool{}, make(map[string]*description, len(folders))
 	next, err := u.withRows(folders)
-	for _, w := range waits {
+	for _, w := range u.waiting {
 		if err != nil {
-			return nil, err
+			return err
 		}
 		next = append(next, w.path)
 		var more []string
@@ -62,18 +63,18 @@ func runUpdate(st *store.Store, base *index, waits []waiting, folders []string, 
 		next = append(next, more...)
 	}
 	for err == nil && len(next) > 0 {
-		next, err = u.describe(next, progress)
+		next, err = u.describe(next)
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
 	u.group()
 	u.collect()
 	slices.SortFunc(u.added, compareRecords)
-	return u, nil
+	return nil
 }
 
-func compareRecords(a, b record) int { return compareRows(&a.Row, &b.Row) }
+func compareRecords(a, b *record) int { return compareRows(&a.Row, &b.Row) }
 
 func compareRows(a, b *Row) int {
 	if c := b.LastActive.Compare(a.LastActive); c != 0 {
@@ -128,34 +129,47 @@ func (u *update) sharing(id string) (folders []string, err error) {
 }
 
 // describe reads folders and returns others that must be read because of them.
-func (u *update) describe(folders []string, progress func(done, of int)) (next []string, err error) {
+func (u *update) describe(folders []string) (next []string, err error) {
+	made := make([]description, len(folders))
 	var names []string
-	for _, name := range folders {
+	for i, name := range folders {
 		if u.read[name] == nil {
-			u.read[name] = new(description)
+			u.read[name] = &made[i]
 			names = append(names, name)
 		}
 	}
-	counted := newCounter(len(names), progress)
+	counted := newCounter(len(names), u.progress)
 	inParallel(len(names), func(i int) {
 		defer counted.add()
-		d := u.read[names[i]]
-		e, look, known, ok := u.store.Describe(names[i])
+		e, look, known, ok := u.days.store.Describe(names[i])
 		if !ok {
 			return
 		}
-		d.row, d.look, d.known = rowOf(e), look, known
-		e.Session = &schema.Session{ID: e.Session.ID} // the rest is in the row
-		d.entry = &e
+		d := u.read[names[i]]
+		d.Row, d.look, d.there = rowOf(e), look, true
+		if !known {
+			d.flags |= isVolatile
+		}
+		if e.KnowsID() {
+			d.flags |= knowsID
+		}
 	})
+	missing := map[string]bool{}
 	for _, name := range names {
-		if d := u.read[name]; d.entry != nil && d.entry.KnowsID() {
-			more, err := u.sharing(d.entry.Session.ID)
+		d := u.read[name]
+		if !d.there {
+			missing[dayOf(name)] = true
+		}
+		if d.there && d.knowsID() {
+			more, err := u.sharing(d.ID)
 			if err != nil {
 				return nil, err
 			}
 			next = append(next, more...)
 		}
+	}
+	for day := range missing {
+		_, _ = u.days.foldersOf(day) // perhaps it cannot be read: to be remembered
 	}
 	return u.withRows(next)
 }
@@ -163,7 +177,7 @@ func (u *update) describe(folders []string, progress func(done, of int)) (next [
 // group finds the folders that are described together: twins, and those that something
 // waits for.
 func (u *update) group() {
-	first := map[string]string{}
+	first := make(map[string]*description, len(u.read))
 	waits := map[string]bool{}
 	for _, w := range u.waiting {
 		waits[w.path] = true
@@ -171,55 +185,56 @@ func (u *update) group() {
 			waits["\n"+schema.IDKey(w.id)] = true
 		}
 	}
+	twins := false
 	for name, d := range u.read {
-		if d.entry == nil {
+		if !d.there {
 			continue
 		}
-		key := schema.IDKey(d.entry.Session.ID)
-		knows := d.entry.KnowsID()
-		if waits[name] || knows && waits["\n"+key] {
-			u.special[name] = true
+		key := schema.IDKey(d.ID)
+		if len(waits) > 0 && (waits[name] || d.knowsID() && waits["\n"+key]) {
+			d.grouped = true
 		}
-		if !knows {
+		if !d.knowsID() {
 			continue
 		}
 		if other, ok := first[key]; ok {
-			u.special[name], u.special[other] = true, true
+			d.grouped, other.grouped, twins = true, true, true
 		} else {
-			first[key] = name
+			first[key] = d
 		}
 	}
+	if !twins {
+		return
+	}
 	// What waits for one twin concerns all of them.
-	for name, d := range u.read {
-		if d.entry != nil && d.entry.KnowsID() && u.special[first[schema.IDKey(d.entry.Session.ID)]] {
-			u.special[name] = true
+	for _, d := range u.read {
+		if d.there && d.knowsID() && first[schema.IDKey(d.ID)].grouped {
+			d.grouped = true
 		}
 	}
 }
 
 // collect makes the records.
 func (u *update) collect() {
+	var grouped []string
 	for name, d := range u.read {
-		if d.entry == nil || u.special[name] {
-			continue
+		switch {
+		case !d.there:
+		case d.grouped:
+			grouped = append(grouped, name)
+		default:
+			u.added = append(u.added, &d.record)
 		}
-		r := record{Row: d.row, look: d.look}
-		if !d.known {
-			r.flags |= isVolatile
-		}
-		if d.entry.KnowsID() {
-			r.flags |= knowsID
-		}
-		u.added = append(u.added, r)
 	}
-	if len(u.special)+len(u.waiting) == 0 {
+	if len(grouped)+len(u.waiting) == 0 {
 		return
 	}
-	for _, e := range u.store.ListOf(slices.Sorted(maps.Keys(u.special))) {
+	slices.Sort(grouped)
+	for _, e := range u.days.store.ListOf(grouped) {
 		r := record{Row: rowOf(e), flags: isVolatile}
 		if e.KnowsID() {
 			r.flags |= knowsID
 		}
-		u.added = append(u.added, r)
+		u.added = append(u.added, &r)
 	}
 }

@@ -13,7 +13,7 @@ import (
 type view struct {
 	base  *index
 	gone  map[int]bool
-	added []record
+	added []*record
 	spans []span
 	n     int
 }
@@ -104,6 +104,12 @@ func (v *view) end(k int) int {
 	return v.n
 }
 
+// left returns how many rows of the index follow each other from a position on.
+func (v *view) left(at int) int {
+	k := sort.Search(len(v.spans), func(k int) bool { return v.spans[k].at > at }) - 1
+	return v.end(k) - at
+}
+
 // position returns the position of a row of the index.
 func (v *view) position(base int) (int, bool) {
 	for k, s := range v.spans {
@@ -126,7 +132,7 @@ func (v *view) row(i int) (Row, error) {
 func (v *view) record(i int) (record, error) {
 	base, added := v.find(i)
 	if base < 0 {
-		return v.added[added], nil
+		return *v.added[added], nil
 	}
 	return v.base.record(base)
 }
@@ -135,20 +141,21 @@ func (v *view) record(i int) (record, error) {
 func (v *view) fixed(i int) (fixed, error) {
 	base, added := v.find(i)
 	if base < 0 {
-		r := &v.added[added]
+		r := v.added[added]
 		return fixed{active: r.LastActive, created: r.Created, tokens: r.Tokens, messages: int64(r.Messages), flags: r.flags}, nil
 	}
 	return v.base.fixed(base)
 }
 
 // all returns every record.
-func (v *view) all() ([]record, error) {
-	records := make([]record, v.n)
-	for i := range records {
+func (v *view) all() ([]*record, error) {
+	made, records := make([]record, v.n), make([]*record, v.n)
+	for i := range made {
 		var err error
-		if records[i], err = v.record(i); err != nil {
+		if made[i], err = v.record(i); err != nil {
 			return nil, err
 		}
+		records[i] = &made[i]
 	}
 	return records, nil
 }
@@ -192,24 +199,37 @@ func (v *view) byFolder(folder string) (int, bool, error) {
 	return at, ok, nil
 }
 
-// shown returns how many conversations the zero filter selects.
-func (v *view) shown() (int, error) {
-	n := v.base.shown
+// flags returns the flags of a row.
+func (v *view) flags(i int) (uint32, error) {
+	base, added := v.find(i)
+	if base < 0 {
+		return v.added[added].allFlags(), nil
+	}
+	return v.base.flags(base)
+}
+
+// counts returns how many conversations the zero filter selects, and how many are archived.
+func (v *view) counts() (shown, archived int, err error) {
+	shown, archived = v.base.shown, v.base.archived
+	count := func(flags uint32, by int) {
+		if flags&isShown != 0 {
+			shown += by
+		}
+		if flags&isArchived != 0 {
+			archived += by
+		}
+	}
 	for i := range v.gone {
-		f, err := v.base.fixed(i)
+		flags, err := v.base.flags(i)
 		if err != nil {
-			return 0, err
+			return 0, 0, err
 		}
-		if f.flags&isShown != 0 {
-			n--
-		}
+		count(flags, -1)
 	}
 	for i := range v.added {
-		if new(Filter).Selects(&v.added[i].Row) {
-			n++
-		}
+		count(v.added[i].allFlags(), 1)
 	}
-	return n, nil
+	return shown, archived, nil
 }
 
 // A selector decides about rows of an index without their strings.
@@ -230,7 +250,7 @@ func (v *view) selector(f *Filter) (*selector, error) {
 	}{
 		{&s.types, func(w string) bool { return anyOf(f.Types, w) }},
 		{&s.agents, func(w string) bool { return anyOf(f.Agents, w) }},
-		{&s.models, func(w string) bool { return anyOf(f.Models, w) }},
+		{&s.models, f.hasModel},
 		{&s.statuses, f.hasStatus},
 	} {
 		*each.to = make([]bool, len(words))
@@ -241,7 +261,7 @@ func (v *view) selector(f *Filter) (*selector, error) {
 	return s, nil
 }
 
-// selects reports whether the filter selects a row, tags aside.
+// selects reports whether the filter selects a row, apart from tags and words.
 func (s *selector) selects(row []byte) (bool, error) {
 	word := func(at int) int { return int(binary.LittleEndian.Uint32(row[at:])) }
 	typ, status, agent, model := word(typeAt), word(statusAt), word(agentAt), word(modelAt)
@@ -265,10 +285,10 @@ func (s *selector) selected(x *index, i int) (bool, error) {
 		return false, err
 	}
 	ok, err := s.selects(b)
-	if ok && len(s.filter.Tags) > 0 {
+	if ok && len(s.filter.Tags)+len(s.filter.Words) > 0 {
 		var r Row
 		r, _, err = x.row(i)
-		ok = s.filter.hasTag(r.Tags)
+		ok = s.filter.hasTag(r.Tags) && s.filter.hasWords(&r)
 	}
 	return ok, err
 }

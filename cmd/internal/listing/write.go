@@ -25,78 +25,151 @@ type slot struct {
 
 // A builder makes the bytes of an index.
 type builder struct {
+	records []*record
+	rows    []fixed
 	section [sectionCount][]byte
-	words   map[string]uint32
-	list    []string
-	ids     []slot
-	folders []slot
-	bases   []slot
-	shown   uint32
 }
 
 // encode makes an index of records, which are sorted as a list is.
-func encode(records []record) ([]byte, error) {
-	b := builder{words: map[string]uint32{}}
-	b.section[rowSection] = make([]byte, 0, len(records)*rowBytes)
-	b.section[lookSection] = make([]byte, 0, len(records)*store.LookBytes)
-	for i := range records {
-		b.add(&records[i], uint32(i))
+func encode(records []*record) ([]byte, error) {
+	b := builder{records: records, rows: make([]fixed, len(records))}
+	b.reserve()
+	parts := []func(){b.addJSON, b.addNames, b.addTexts, b.addNumbers, b.addLooks, b.addIDs, b.addFolders}
+	inParallel(len(parts), func(i int) { parts[i]() }) // each sets its own sections, and fields of the rows
+	for i := range b.rows {
+		b.section[rowSection] = b.rows[i].appendTo(b.section[rowSection])
 	}
-	b.section[wordSection] = appendList(nil, b.list)
-	b.section[idSection], b.section[folderSection], b.section[baseSection] = sorted(b.ids), sorted(b.folders), sorted(b.bases)
 	size := 0
 	for _, s := range b.section {
 		if size += len(s); len(s) > math.MaxUint32 {
 			return nil, errTooMany
 		}
 	}
-	return b.file(len(records), size), nil
+	return b.file(size), nil
 }
 
-func (b *builder) word(s string) uint32 {
-	n, ok := b.words[s]
-	if !ok {
-		n = uint32(len(b.list))
-		b.words[s] = n
-		b.list = append(b.list, s)
+// reserve makes room for about as many bytes as records need.
+func (b *builder) reserve() {
+	const (
+		lengths = 8   // bytes for the lengths of strings in a row
+		names   = 290 // bytes for names, numbers and punctuation in a row's JSON
+	)
+	var heap, text, name, json int
+	for _, r := range b.records {
+		short, long := len(r.Path)+len(r.Title)+len(r.ID), len(r.Description)+len(r.Summary)
+		for _, s := range r.Tags {
+			short += len(s) + 3
+		}
+		heap += short + lengths
+		text += long + lengths
+		name += short + lengths
+		json += short + long + len(r.ConversationID) + names
 	}
-	return n
+	n := len(b.records)
+	for section, size := range map[int]int{rowSection: n * rowBytes, lookSection: n * store.LookBytes, heapSection: heap, textSection: text, nameSection: name, jsonSection: json} {
+		b.section[section] = make([]byte, 0, size)
+	}
 }
 
-func (b *builder) add(r *record, row uint32) {
-	f := fixed{
-		active: r.LastActive, created: r.Created, tokens: r.Tokens, messages: int64(r.Messages),
-		typ: b.word(r.Type), status: b.word(r.Status), agent: b.word(r.Agent), model: b.word(r.Model), owner: b.word(r.Provider),
-		flags: r.flags,
+// addJSON adds the rows as --json prints them.
+func (b *builder) addJSON() {
+	for i, r := range b.records {
+		if i > 0 {
+			b.section[jsonSection] = append(b.section[jsonSection], ',')
+		}
+		listed := r.Listed()
+		b.rows[i].json = b.append(jsonSection, listed.Append)
 	}
-	for flag, set := range map[uint32]bool{isArchived: r.Archived, isDamaged: r.Damaged, isShown: new(Filter).Selects(&r.Row)} {
-		if set {
-			f.flags |= flag
+}
+
+// addNames adds what words are searched in.
+func (b *builder) addNames() {
+	for i, r := range b.records {
+		b.rows[i].name = b.append(nameSection, func(n []byte) []byte { return find.AppendName(n, r.Title, r.Folder(), r.ID) })
+	}
+}
+
+// addTexts adds the strings of the rows.
+func (b *builder) addTexts() {
+	for i, r := range b.records {
+		b.rows[i].heap = b.append(heapSection, func(h []byte) []byte {
+			id := r.ConversationID
+			if id == path.Base(r.Path) {
+				id = ""
+			}
+			for _, s := range []string{r.Path, r.Title, r.ID, id} {
+				h = appendString(h, s)
+			}
+			return appendList(appendList(h, r.Tags), r.Twins)
+		})
+		b.rows[i].text = b.append(textSection, func(t []byte) []byte { return appendString(appendString(t, r.Description), r.Summary) })
+	}
+}
+
+// addNumbers adds what rows have besides strings of their own.
+func (b *builder) addNumbers() {
+	at := map[string]uint32{}
+	var words []string
+	word := func(s string) uint32 {
+		n, ok := at[s]
+		if !ok {
+			n = uint32(len(words))
+			at[s] = n
+			words = append(words, s)
+		}
+		return n
+	}
+	for i, r := range b.records {
+		f := &b.rows[i]
+		f.active, f.created, f.tokens, f.messages = r.LastActive, r.Created, r.Tokens, int64(r.Messages)
+		f.typ, f.status, f.agent, f.model, f.owner = word(r.Type), word(r.Status), word(r.Agent), word(r.Model), word(r.Provider)
+		f.flags = r.allFlags()
+	}
+	b.section[wordSection] = appendList(nil, words)
+}
+
+// addLooks adds the state of the files that the rows were read from.
+func (b *builder) addLooks() {
+	for _, r := range b.records {
+		b.section[lookSection] = r.look.AppendTo(b.section[lookSection])
+	}
+}
+
+// addIDs adds what leads from an id, and from a folder's own name, to a row.
+func (b *builder) addIDs() {
+	ids, bases := make([]slot, len(b.records)), make([]slot, len(b.records))
+	for i, r := range b.records {
+		ids[i] = slot{idHash(r.ID), uint32(i)}
+		bases[i] = slot{baseHash(find.BaseName(r.Folder())), uint32(i)}
+	}
+	b.section[idSection], b.section[baseSection] = sorted(ids), sorted(bases)
+}
+
+// addFolders adds what leads from a folder to a row.
+func (b *builder) addFolders() {
+	folders := make([]slot, 0, len(b.records))
+	for i, r := range b.records {
+		folders = append(folders, slot{folderHash(r.Path), uint32(i)})
+		for _, twin := range r.Twins {
+			folders = append(folders, slot{folderHash(twin), uint32(i)})
 		}
 	}
-	if f.flags&isShown != 0 {
-		b.shown++
-	}
-	f.heap = b.append(heapSection, func(h []byte) []byte {
-		id := r.ConversationID
-		if id == path.Base(r.Path) {
-			id = ""
+	b.section[folderSection] = sorted(folders)
+}
+
+// allFlags returns the flags that a row of an index has.
+func (r *record) allFlags() uint32 {
+	flags := r.flags
+	set := func(flag uint32, is bool) {
+		if is {
+			flags |= flag
 		}
-		for _, s := range []string{r.Path, r.Title, r.ID, id} {
-			h = appendString(h, s)
-		}
-		return appendList(appendList(h, r.Tags), r.Twins)
-	})
-	f.text = b.append(textSection, func(t []byte) []byte { return appendString(appendString(t, r.Description), r.Summary) })
-	f.name = b.append(nameSection, func(n []byte) []byte { return find.AppendName(n, r.Title, r.Folder(), r.ID) })
-	b.section[rowSection] = f.appendTo(b.section[rowSection])
-	b.section[lookSection] = r.look.AppendTo(b.section[lookSection])
-	b.ids = append(b.ids, slot{idHash(r.ID), row})
-	b.folders = append(b.folders, slot{folderHash(r.Path), row})
-	b.bases = append(b.bases, slot{baseHash(find.BaseName(r.Folder())), row})
-	for _, twin := range r.Twins {
-		b.folders = append(b.folders, slot{folderHash(twin), row})
 	}
+	set(isArchived, r.Archived)
+	set(isDamaged, r.Damaged)
+	set(isShown, new(Filter).Selects(&r.Row))
+	set(hasNotes, r.hasNotes())
+	return flags
 }
 
 // append appends to a section and returns where.
@@ -124,7 +197,7 @@ func sorted(slots []slot) []byte {
 }
 
 // file puts the header, the checksums and the sections together.
-func (b *builder) file(n, size int) []byte {
+func (b *builder) file(size int) []byte {
 	blocks := (size + blockBytes - 1) / blockBytes
 	out := make([]byte, headBytes+4*blocks, headBytes+4*blocks+size)
 	for _, s := range b.section {
@@ -135,6 +208,15 @@ func (b *builder) file(n, size int) []byte {
 		block := data[i*blockBytes : min((i+1)*blockBytes, size)]
 		binary.LittleEndian.PutUint32(sums[4*i:], crc32.Checksum(block, castagnoli))
 	}
+	shown, archived := 0, 0
+	for i := range b.rows {
+		if b.rows[i].flags&isShown != 0 {
+			shown++
+		}
+		if b.rows[i].flags&isArchived != 0 {
+			archived++
+		}
+	}
 	id := fnv.New64a()
 	_, _ = id.Write(sums)
 	h := out[:headBytes]
@@ -142,8 +224,9 @@ func (b *builder) file(n, size int) []byte {
 	binary.LittleEndian.PutUint32(h[32:], uint32(blocks))
 	binary.LittleEndian.PutUint32(h[36:], crc32.Checksum(sums, castagnoli))
 	binary.LittleEndian.PutUint64(h[40:], id.Sum64())
-	binary.LittleEndian.PutUint32(h[48:], uint32(n))
-	binary.LittleEndian.PutUint32(h[52:], b.shown)
+	binary.LittleEndian.PutUint32(h[48:], uint32(len(b.rows)))
+	binary.LittleEndian.PutUint32(h[52:], uint32(shown))
+	binary.LittleEndian.PutUint32(h[56:], uint32(archived))
 	for s := range b.section {
 		binary.LittleEndian.PutUint64(h[64+8*s:], uint64(len(b.section[s])))
 	}
@@ -152,7 +235,7 @@ func (b *builder) file(n, size int) []byte {
 }
 
 // inMemory makes an index that no file holds.
-func inMemory(records []record) (*index, []byte, error) {
+func inMemory(records []*record) (*index, []byte, error) {
 	b, err := encode(records)
 	if err != nil {
 		return nil, nil, err

@@ -1,4 +1,4 @@
-// Package openai asks a model for a summary over HTTP.
+// Package openai asks a model for a summary or a title over HTTP.
 package openai
 
 import (
@@ -57,12 +57,27 @@ type completion struct {
 // if it ends, the error is its cause. An error names the host and its message, and never
 // the key. An unusable answer is an error of [summarize.Check].
 func (o Endpoint) Summarize(ctx context.Context, prompt string, maxTokens int) (summarize.Result, error) {
+	return o.ask(ctx, prompt, maxTokens*moreTokens, summarize.Check)
+}
+
+// titleTokens is how many tokens a model may spend on a title, with the thoughts that some
+// put before it.
+const titleTokens = 1000
+
+// Title is Summarize for a title. An unusable answer is an error of [summarize.CheckTitle].
+func (o Endpoint) Title(ctx context.Context, prompt string) (summarize.Result, error) {
+	return o.ask(ctx, prompt, titleTokens, summarize.CheckTitle)
+}
+
+// ask requests a completion of at most maxTokens tokens, and returns what check extracts
+// from it.
+func (o Endpoint) ask(ctx context.Context, prompt string, maxTokens int, check func(string) (string, error)) (summarize.Result, error) {
 	u, err := o.endpoint()
 	if err != nil {
 		return summarize.Result{}, summarize.AsAway(err)
 	}
 	body, err := json.Marshal(completionRequest{
-		Model: o.Model, MaxTokens: maxTokens * moreTokens,
+		Model: o.Model, MaxTokens: maxTokens,
 		Messages: []completionMessage{{Role: "user", Content: prompt}},
 	})
 	if err != nil {
@@ -97,7 +112,7 @@ func (o Endpoint) Summarize(ctx context.Context, prompt string, maxTokens int) (
 	case len(answer) > summarize.MaxAnswer:
 		return summarize.Result{}, fmt.Errorf("%s: the answer has more than %d bytes", u.Host, summarize.MaxAnswer)
 	}
-	r, err := o.result(answer)
+	r, err := o.result(answer, check)
 	if err != nil {
 		return summarize.Result{}, fmt.Errorf("%s: %w", u.Host, err)
 	}
@@ -105,7 +120,7 @@ func (o Endpoint) Summarize(ctx context.Context, prompt string, maxTokens int) (
 }
 
 // result extracts the result from a completion.
-func (o Endpoint) result(answer []byte) (summarize.Result, error) {
+func (o Endpoint) result(answer []byte, check func(string) (string, error)) (summarize.Result, error) {
 	var c completion
 	if err := json.Unmarshal(answer, &c); err != nil {
 		return summarize.Result{}, fmt.Errorf("the answer is no completion: %s", o.hide(summarize.Said(string(answer))))
@@ -120,7 +135,7 @@ func (o Endpoint) result(answer []byte) (summarize.Result, error) {
 	case choice.FinishReason == "content_filter" || choice.Message.Refusal != "":
 		return summarize.Result{}, fmt.Errorf("%w: %s", summarize.ErrRefused, o.hide(summarize.Said(choice.FinishReason+" "+choice.Message.Refusal)))
 	}
-	text, err := summarize.Check(schema.WithoutEscapes(choice.Message.Content))
+	text, err := check(schema.WithoutEscapes(choice.Message.Content))
 	if err != nil {
 		return summarize.Result{}, err
 	}

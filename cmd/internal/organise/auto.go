@@ -35,6 +35,8 @@ type autoCheck struct {
 	Partly   bool      `json:"partly"`   // there are more to archive
 	Archived []string  `json:"archived"` // paths: the last ones that were archived
 	Untold   int       `json:"untold"`   // how many of them the user has not been told about
+	Left     int       `json:"left"`     // old conversations that git has unchanged
+	LeftTold int       `json:"left_told"`
 }
 
 func (a Auto) last() (c autoCheck) {
@@ -69,8 +71,8 @@ const AutoFew = 50
 // Run archives what the settings select, at most so many, if that is due and no merge or
 // rebase is in progress. It reports whether there are more. It leaves conversations alone
 // whose session.json equals git's version: the user did not ask for the change, and it
-// would make git refuse to check out another branch. [Auto.TakeUntold] returns how many it
-// archived.
+// would make git refuse to check out another branch, or to pull what another clone
+// archived. [Auto.TakeUntold] returns how many it archived and left alone.
 func (a Auto) Run(ctx context.Context, most int) (more bool, err error) {
 	if !a.Due() || git.Operation(a.ws.Store.Root()) != "" {
 		return false, nil
@@ -87,7 +89,8 @@ func (a Auto) Run(ctx context.Context, most int) (more bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	selected := a.writable(ctx, a.Select(all))
+	old := a.Select(all)
+	selected := a.writable(ctx, old)
 	if err := ctx.Err(); err != nil {
 		return false, err // git did not answer for all of them
 	}
@@ -106,15 +109,16 @@ func (a Auto) Run(ctx context.Context, most int) (more bool, err error) {
 		}
 	}
 	more = len(selected) > most
-	a.done(archived, more || ctx.Err() != nil)
+	a.done(archived, more || ctx.Err() != nil, len(old)-len(selected))
 	return more, errors.Join(errs...)
 }
 
 // done records what was archived. A check that is not complete stays due, and what it
-// archives next is undone together with this.
-func (a Auto) done(archived []string, partly bool) {
+// archives next is undone together with this. left is how many old conversations it left
+// alone.
+func (a Auto) done(archived []string, partly bool, left int) {
 	before, config := a.last(), a.ws.Config
-	c := autoCheck{At: a.ws.Env.Now(), Days: config.AutoArchiveDays, Most: config.MaxConversations, Partly: partly}
+	c := autoCheck{At: a.ws.Env.Now(), Days: config.AutoArchiveDays, Most: config.MaxConversations, Partly: partly, Left: left, LeftTold: min(left, before.LeftTold)}
 	c.Archived, c.Untold = archived, before.Untold+len(archived)
 	if before.Partly || len(archived) == 0 {
 		c.Archived = append(before.Archived, archived...)
@@ -173,15 +177,55 @@ func lastUse(e store.Entry) time.Time {
 	return used
 }
 
-// TakeUntold returns how many conversations were archived since it was last called.
-func (a Auto) TakeUntold() int {
-	c := a.last()
-	n := c.Untold
-	if n > 0 {
-		c.Untold = 0
-		a.save(c)
+// TakeUntold returns how many conversations were archived since it was last called, and how
+// many old ones are left alone because git has them unchanged, if these have become more.
+// While another process archives, it returns 0.
+func (a Auto) TakeUntold() (archived, left int) {
+	if c := a.last(); c.Untold == 0 && c.Left <= c.LeftTold {
+		return 0, 0
 	}
-	return n
+	unlock, err := a.ws.Store.LockCache(autoFile, 0)
+	if err != nil {
+		return 0, 0
+	}
+	defer unlock()
+	c := a.last()
+	archived = c.Untold
+	if c.Left > c.LeftTold {
+		left = c.Left
+	}
+	c.Untold, c.LeftTold = 0, c.Left
+	a.save(c)
+	return archived, left
+}
+
+// Old returns the conversations that the settings select, also those that git has
+// unchanged. If the settings select by nothing, the error is an [*InputError].
+func (a Auto) Old() ([]store.Entry, error) {
+	if a.ws.Config.AutoArchiveDays == 0 && a.ws.Config.MaxConversations == 0 {
+		return nil, invalid("neither auto_archive_days nor max_conversations is set, so that no conversation counts as old")
+	}
+	all, err := a.ws.Store.List()
+	return a.Select(all), err
+}
+
+// recordWait is how long Record waits for another process that archives.
+const recordWait = 10 * time.Second
+
+// Record notes which conversations the user had archived, for [Auto.Archived].
+func (a Auto) Record(list []store.Entry) error {
+	unlock, err := a.ws.Store.LockCache(autoFile, recordWait)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	c := a.last()
+	c.Archived, c.Left, c.LeftTold = nil, 0, 0
+	for _, e := range list {
+		c.Archived = append(c.Archived, e.Path)
+	}
+	a.save(c)
+	return nil
 }
 
 // Archived returns the conversations that were archived last and still are.

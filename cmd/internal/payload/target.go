@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"cortext/cmd/internal/capture"
 	"cortext/cmd/internal/history"
@@ -70,26 +69,31 @@ type Launchable interface {
 // Agent returns the agent to resume a conversation in: the named one, else the one
 // used last.
 func (b *Builder) Agent(e store.Entry, name string) (Launchable, error) {
-	var can []Launchable
+	if name == "" {
+		last, err := history.LastAgent(b.ws.Conversations, e)
+		if err != nil {
+			return nil, err
+		}
+		if a, err := b.AgentNamed(last); err == nil {
+			return a, nil
+		}
+	}
+	return b.AgentNamed(name)
+}
+
+// AgentNamed returns the agent with a name, or without one the first that can be launched.
+// The error is a [*capture.AgentError] if there is none.
+func (b *Builder) AgentNamed(name string) (Launchable, error) {
 	var names []string
 	for _, a := range b.ws.Env.Agents {
 		if a, ok := a.(Launchable); ok {
-			can = append(can, a)
+			if name == "" || a.Name() == name {
+				return a, nil
+			}
 			names = append(names, a.Name())
 		}
 	}
-	want := name
-	if want == "" && len(can) > 0 {
-		var err error
-		if want, err = history.LastAgent(b.ws.Conversations, e); err != nil {
-			return nil, err
-		}
-	}
-	i := slices.Index(names, want)
-	if i < 0 && name != "" || len(can) == 0 {
-		return nil, &capture.AgentError{Agent: name, Known: names}
-	}
-	return can[max(i, 0)], nil
+	return nil, &capture.AgentError{Agent: name, Known: names}
 }
 
 // StartDir returns the folder to start an agent in: the folder the conversation was held

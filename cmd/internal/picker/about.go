@@ -24,6 +24,9 @@ func (f *frame) about(width, height int) []string {
 		p.text(faint, folder, 1)
 		p.text(faint, rest, 1)
 	}
+	if row.Workspace != "" {
+		p.lines = append(p.lines, faint.of(strings.TrimRight(p.left(clean(row.Workspace), width), " ")))
+	}
 	switch {
 	case f.list.isGone(row.ID), errors.Is(k.err, ErrGone):
 		p.text(bad, ErrGone.Error(), 2)

@@ -24,7 +24,11 @@ func (f *frame) hints() (all []hint) {
 	case choosing:
 		return []hint{{key: "enter", does: "choose"}, {key: "↑↓", does: "move", rank: 2}, {key: "esc", does: "back", rank: 1}}
 	case naming:
-		return []hint{{key: "enter", does: "begin"}, {key: "esc", does: "back", rank: 1}}
+		does := "begin"
+		if f.pending.Input != "" {
+			does = "done"
+		}
+		return []hint{{key: "enter", does: does}, {key: "esc", does: "back", rank: 1}}
 	case confirming:
 		return []hint{{key: "y", does: "yes"}, {key: "any other key", does: "no", rank: 1}}
 	case helping:
@@ -34,9 +38,11 @@ func (f *frame) hints() (all []hint) {
 	add(len(f.list.items) > 0, hint{key: "enter", does: "resume"})
 	add(len(f.o.Agents) > 0 && len(f.list.items) > 0, hint{key: "a", does: "agent", rank: 4, letter: true})
 	add(len(f.o.Types) > 0, hint{key: "n", does: "new", rank: 5, letter: true})
+	add(f.o.Prompts != nil && len(f.list.items) > 0, hint{key: "f", does: "fork", rank: 6, letter: true})
 	for i, a := range f.o.Actions {
 		add(true, hint{key: string(a.Key), does: a.Name, rank: 8 + i, letter: true, off: f.o.ReadOnly != ""})
 	}
+	add(f.o.Undo != nil, hint{key: "u", does: "undo", rank: 19, letter: true, off: f.o.ReadOnly != ""})
 	add(f.answer.hidden > 0 && !f.said.on, hint{key: "h", does: "hidden", rank: 20, letter: true})
 	add(len(f.list.items) > 0, hint{key: "y", does: "copy id", rank: 21, letter: true})
 	add(f.o.Search != nil && !f.said.on, hint{key: "/", does: "said", rank: 7, letter: typing})
@@ -120,9 +126,11 @@ func (f *frame) help(width int) []string {
 	add(true, "tab", "to the list and back")
 	add(len(f.o.Agents) > 0, "a", "resume in another agent")
 	add(len(f.o.Types) > 0, "n", "begin a conversation")
+	add(f.o.Prompts != nil, "f", "fork: begin a new conversation from a point in this one")
 	for _, a := range f.o.Actions {
 		add(true, string(a.Key), a.Name)
 	}
+	add(f.o.Undo != nil, "u", "undo the last of these")
 	add(true, "y", "copy the id")
 	add(true, "h", "show what is hidden, or hide it")
 	add(f.o.Search != nil, "/", "search what was said")

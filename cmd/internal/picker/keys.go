@@ -7,6 +7,8 @@ import (
 	"unicode"
 
 	tea "charm.land/bubbletea/v2"
+
+	"cortext/cmd/internal/listing"
 )
 
 // key handles a key.
@@ -167,6 +169,19 @@ func (m *model) command(letter rune) (tea.Cmd, bool) {
 			m.menu = menu{title: "A new conversation of which type?", items: m.o.Types, pick: name}
 			m.mode = choosing
 		}
+	case 'f':
+		if m.o.Prompts == nil {
+			return nil, false
+		}
+		return m.fork(), true
+	case 'u':
+		if m.o.Undo == nil {
+			return nil, false
+		}
+		return m.work.do(func() tea.Msg {
+			said, err := m.o.Undo(m.ctx)
+			return acted{said, err}
+		}), true
 	case 'y':
 		if row := m.chosen(); row != nil {
 			m.notice = "copied " + row.ID
@@ -205,6 +220,9 @@ func (m *model) act(letter rune) (tea.Cmd, bool) {
 	case m.chosen() == nil:
 	case a.Input != "":
 		m.pending, m.topic, m.mode = a, line{}, naming
+		if a.Begin != nil {
+			m.topic = newLine(a.Begin(*m.chosen()))
+		}
 	case a.Ask != "":
 		m.pending, m.mode = a, confirming
 	default:
@@ -231,9 +249,39 @@ func (m *model) allWorkspaces() tea.Cmd {
 		m.everywhere = false
 		return m.replace(m.home)
 	}
+	return m.loadEverywhere()
+}
+
+func (m *model) loadEverywhere() tea.Cmd {
 	m.busy++
 	return m.work.do(func() tea.Msg {
 		rows, err := m.o.Everywhere(m.ctx)
 		return elsewhere{rows, err}
 	})
+}
+
+// fork reads the prompts of the conversation at the cursor, to ask where a fork of it ends.
+func (m *model) fork() tea.Cmd {
+	row := m.present()
+	if row == nil {
+		return nil
+	}
+	m.busy++
+	of := cloned(*row)
+	return m.work.do(func() tea.Msg {
+		prompts, err := m.o.Prompts(m.ctx, of)
+		return prompted{of, prompts, err}
+	})
+}
+
+// askPoint asks where a fork of a conversation ends, the last prompt first.
+func (m *model) askPoint(row listing.Row, prompts []Prompt) {
+	items, at := []string{"nowhere: copy all of it"}, []int{0}
+	for _, p := range slices.Backward(prompts) {
+		items, at = append(items, fmt.Sprintf("%d  %s", p.Number, p.Text)), append(at, p.Number)
+	}
+	m.menu = menu{title: "End the fork before which prompt of " + clean(row.Title) + "?", items: items, pick: func(m *model, item string) tea.Cmd {
+		return m.leave(Choice{Kind: Fork, Row: row, At: at[slices.Index(items, item)]})
+	}}
+	m.mode = choosing
 }

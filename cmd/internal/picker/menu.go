@@ -21,6 +21,14 @@ func (n *menu) key(m *model, key tea.KeyPressMsg) tea.Cmd {
 		n.cursor = (n.cursor + len(n.items) - 1) % len(n.items)
 	case "down", "ctrl+n", "tab", "right":
 		n.cursor = (n.cursor + 1) % len(n.items)
+	case "pgup":
+		n.cursor = max(n.cursor-m.layout().height+1, 0)
+	case "pgdown":
+		n.cursor = min(n.cursor+m.layout().height-1, len(n.items)-1)
+	case "home":
+		n.cursor = 0
+	case "end":
+		n.cursor = len(n.items) - 1
 	case "enter":
 		m.mode = browsing
 		return n.pick(m, n.items[n.cursor])

@@ -7,6 +7,8 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
+
+	"cortext/cmd/internal/listing"
 )
 
 // A mode is what the keys are for.
@@ -71,6 +73,11 @@ type (
 	acted struct {
 		said string
 		err  error
+	}
+	prompted struct { // what the user asked, for a fork
+		row     listing.Row
+		prompts []Prompt
+		err     error
 	}
 )
 
@@ -151,9 +158,18 @@ func (m *model) update(msg tea.Msg) tea.Cmd {
 	case acted:
 		m.fail(msg.err)
 		if msg.err == nil {
-			m.notice = msg.said
+			m.notice, m.failed = msg.said, false
+		}
+		if m.everywhere {
+			return m.loadEverywhere()
 		}
 		return m.reload(false)
+	case prompted:
+		m.busy--
+		m.fail(msg.err)
+		if msg.err == nil && m.mode == browsing {
+			m.askPoint(msg.row, msg.prompts)
+		}
 	}
 	return nil
 }
@@ -178,14 +194,20 @@ func (m *model) leave(c Choice) tea.Cmd {
 
 // resume leaves with the conversation at the cursor.
 func (m *model) resume(agent string) tea.Cmd {
-	row := m.chosen()
-	switch {
-	case row == nil:
+	row := m.present()
+	if row == nil {
 		return nil
-	case m.list.isGone(row.ID), m.o.Exists != nil && !m.o.Exists(*row):
+	}
+	return m.leave(Choice{Kind: Resume, Row: cloned(*row), Agent: agent})
+}
+
+// present returns the conversation at the cursor if it still exists, or nil.
+func (m *model) present() *listing.Row {
+	row := m.chosen()
+	if row != nil && (m.list.isGone(row.ID) || m.o.Exists != nil && !m.o.Exists(*row)) {
 		m.list.gone(row.ID)
 		m.fail(ErrGone)
 		return nil
 	}
-	return m.leave(Choice{Kind: Resume, Row: cloned(*row), Agent: agent, Everywhere: m.everywhere})
+	return row
 }

@@ -50,9 +50,11 @@ type Options struct {
 	Preview    func(ctx context.Context, row listing.Row) (Preview, error)                 // what a conversation is about
 	Search     func(ctx context.Context, words string, found func(Hit)) error              // finds words in what was said, best first
 	Exists     func(row listing.Row) bool                                                  // whether a conversation is still there; it must be quick
+	Prompts    func(ctx context.Context, row listing.Row) ([]Prompt, error)                // what the user asked in a conversation, oldest first: a fork can begin there
 	Act        func(ctx context.Context, a Action, row listing.Row) (said string, e error) // carries out one of Actions
 	Actions    []Action
-	ReadOnly   string // why no action can be carried out, if so
+	Undo       func(ctx context.Context) (said string, err error) // undoes the last action that was not undone yet
+	ReadOnly   string                                             // why no action can be carried out, if so
 }
 
 // An Action is something else to do with a conversation, on a key.
@@ -61,8 +63,9 @@ type Action struct {
 	Name string
 	Ask  string // a question to confirm first, if any
 
-	Input string // asks for a text that the action needs, if any
-	Text  string // what the user typed; for [Options.Act]
+	Input string                       // asks for a text that the action needs, if any
+	Begin func(row listing.Row) string // the text to begin with; nil: none
+	Text  string                       // what the user typed; for [Options.Act]
 }
 
 // A Preview tells the user what a conversation is about, besides what its row says.
@@ -86,6 +89,12 @@ type Line struct{ Who, Text string }
 // A File is a file that a conversation touched; Mark is M, A or D.
 type File struct{ Mark, Path string }
 
+// A Prompt is what the user asked at one point of a conversation.
+type Prompt struct {
+	Number int // of the message
+	Text   string
+}
+
 // A Hit is a conversation in which searched words were said.
 type Hit struct {
 	ID       string
@@ -105,8 +114,7 @@ type Choice struct {
 	Agent string      // to resume in; empty: the conversation's own
 	Type  string      // of a new conversation
 	Topic string      // of a new conversation
-
-	Everywhere bool // the conversation is one of [Options.Everywhere]
+	At    int         // the number of the message that a fork ends before; 0: it has all messages
 }
 
 // A Kind says what to do next.
@@ -118,6 +126,7 @@ const (
 	Interrupted             // nothing: the user pressed Ctrl-C
 	Resume
 	New
+	Fork
 )
 
 // The smallest screen that the picker can draw on.

@@ -2,6 +2,7 @@ package picker
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -442,11 +443,76 @@ func TestActions(t *testing.T) {
 	}
 }
 
+// placed returns conversations as those of a workspace in a list of several.
+func placed(rows fakeRows, workspace string) fakeRows {
+	for i := range rows {
+		rows[i].Workspace = workspace
+	}
+	return rows
+}
+
+// TestFork: f asks before which prompt the copy ends, the last one first.
+func TestFork(t *testing.T) {
+	for _, c := range []struct {
+		keys []string
+		kind Kind
+		at   int
+	}{
+		{[]string{"alt+f", "enter"}, Fork, 0},
+		{[]string{"alt+f", "down", "enter"}, Fork, 7},
+		{[]string{"tab", "f", "end", "enter"}, Fork, 1},
+		{[]string{"alt+f", "3", "enter"}, Fork, 3},
+		{[]string{"alt+f", "esc", "esc"}, Left, 0},
+	} {
+		o := options(conversations())
+		o.Prompts = func(context.Context, listing.Row) ([]Prompt, error) {
+			return []Prompt{{1, "Fix it"}, {3, "Fix it"}, {7, "And the \x1b[2J tests?"}}, nil
+		}
+		drive(t, o, 80, 24, func(d *driver) {
+			d.press(c.keys...)
+			if got := d.m.choice; got.Kind != c.kind || got.At != c.at || c.kind == Fork && got.Row.ID != conversations()[0].ID {
+				t.Errorf("%q: %+v", c.keys, got)
+			}
+		})
+	}
+	o := options(conversations())
+	o.Prompts = func(context.Context, listing.Row) ([]Prompt, error) { return nil, errors.New("cannot be read") }
+	drive(t, o, 80, 24, func(d *driver) {
+		d.press("alt+f")
+		if d.m.mode != browsing || d.m.notice != "cannot be read" || d.m.busy != 0 {
+			t.Errorf("mode %d, %q, busy %d", d.m.mode, d.m.notice, d.m.busy)
+		}
+	})
+}
+
+// TestUndo: u undoes, and says what, or why it cannot.
+func TestUndo(t *testing.T) {
+	o := options(conversations())
+	left := []string{"removed"}
+	o.Undo = func(context.Context) (string, error) {
+		if len(left) == 0 {
+			return "", errors.New("nothing to undo")
+		}
+		left = nil
+		return "back again", nil
+	}
+	drive(t, o, 80, 24, func(d *driver) {
+		d.press("alt+u")
+		if d.m.notice != "back again" || d.m.failed {
+			t.Errorf("%q", d.m.notice)
+		}
+		d.press("tab", "u")
+		if d.m.notice != "nothing to undo" || !d.m.failed {
+			t.Errorf("%q", d.m.notice)
+		}
+	})
+}
+
 // TestEverywhere: Ctrl+A lists the conversations of all workspaces, and again those of this
 // one; changes of this one do not show meanwhile.
 func TestEverywhere(t *testing.T) {
 	o := options(conversations())
-	o.Everywhere = func(context.Context) (Rows, error) { return many(50), nil }
+	o.Everywhere = func(context.Context) (Rows, error) { return placed(many(50), "/srv/shop"), nil }
 	drive(t, o, 80, 24, func(d *driver) {
 		d.press("ctrl+a")
 		d.reload(conversations()[:2])
@@ -458,7 +524,7 @@ func TestEverywhere(t *testing.T) {
 			t.Errorf("back here are %d", got)
 		}
 		d.press("ctrl+a", "home", "enter")
-		if !d.m.choice.Everywhere || d.m.choice.Row.ID != many(2)[1].ID {
+		if d.m.choice.Row.Workspace != "/srv/shop" || d.m.choice.Row.ID != many(2)[1].ID {
 			t.Errorf("chose %+v", d.m.choice)
 		}
 	})

@@ -2,6 +2,7 @@ package picker
 
 import (
 	"cmp"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,12 +24,14 @@ const (
 	agentWidth    = 8
 	statusWidth   = 7
 	tagsWidth     = 18
+	placeWidth    = 14
 )
 
 // The widths of a list from which the whole type is shown, and agent and status too.
 const (
 	wholeType  = 61
 	allColumns = 72
+	withPlace  = 88
 )
 
 // A rowLook says how to draw rows.
@@ -36,6 +39,7 @@ type rowLook struct {
 	ruler  ruler
 	width  int
 	tags   bool
+	places bool // rows are of several workspaces
 	dated  bool // rows stand below the heading of their day
 	chosen style
 	words  []string // to mark in titles
@@ -78,6 +82,10 @@ func (k *rowLook) line(r *listing.Row, chosen, gone bool) string {
 	if k.tags {
 		left -= tagsWidth + 1
 	}
+	place := k.places && k.width >= withPlace
+	if place {
+		left -= placeWidth + 1
+	}
 	sb.WriteString(base.of(" ") + k.title(r, left, base, title, gone) + base.of(" "))
 	status, look := statusOf(r)
 	messages := number(r.Messages)
@@ -91,6 +99,9 @@ func (k *rowLook) line(r *listing.Row, chosen, gone bool) string {
 	if all {
 		sb.WriteString(base.of(" ") + paint(plain, k.ruler.fit(clean(r.Agent), agentWidth)))
 		sb.WriteString(base.of(" ") + paint(look, k.ruler.fit(status, statusWidth)))
+	}
+	if place {
+		sb.WriteString(base.of(" ") + paint(faint, k.ruler.fit(clean(filepath.Base(r.Workspace)), placeWidth)))
 	}
 	if k.tags {
 		sb.WriteString(base.of(" ") + paint(faint, k.ruler.fit(tagsOf(r), tagsWidth)))

@@ -72,6 +72,17 @@ func TestScreens(t *testing.T) {
 		{"searching", nil, func(d *driver) { d.press("/") }},
 		{"hostile", nil, func(d *driver) { d.press("evil") }},
 		{"wide", nil, func(d *driver) { d.press("日本") }},
+		{"everywhere", func(o *Options) {
+			o.Everywhere = func(context.Context) (Rows, error) {
+				return placed(conversations(), "/srv/a-rather-long-name/shop"), nil
+			}
+		}, func(d *driver) { d.press("ctrl+a") }},
+		{"fork", func(o *Options) {
+			o.Undo = func(context.Context) (string, error) { return "", nil }
+			o.Prompts = func(context.Context, listing.Row) ([]Prompt, error) {
+				return []Prompt{{1, "Fix the login retry"}, {3, "Is it \x1b[2J the same on Windows?"}, {12, strings.Repeat("long ", 90)}}, nil
+			}
+		}, func(d *driver) { d.press("alt+f", "down") }},
 		{"gone", func(o *Options) {
 			o.Preview = func(context.Context, listing.Row) (Preview, error) { return Preview{}, ErrGone }
 		}, nil},

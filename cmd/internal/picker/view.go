@@ -124,13 +124,14 @@ func (f *frame) count() string {
 	if f.busy > 0 || f.said.busy || !f.answer.whole && !f.said.on {
 		more = "…"
 	}
-	if f.width < 70 {
-		return fmt.Sprintf("%d/%d%s", shown, all, more)
-	}
-	text := thousands(shown) + " of " + thousands(all) + more
+	place := ""
 	if f.everywhere {
-		text += " everywhere"
+		place = " everywhere"
 	}
+	if f.width < 70 {
+		return fmt.Sprintf("%d/%d%s%s", shown, all, more, place)
+	}
+	text := thousands(shown) + " of " + thousands(all) + more + place
 	if f.answer.hidden > 0 && !f.said.on {
 		text += ", " + thousands(f.answer.hidden) + " hidden"
 	}
@@ -153,7 +154,7 @@ func (f *frame) listLines() []string {
 	}
 	headings := f.l.headings && !f.said.on
 	f.list.fit(f.l.listHeight, f.itemHeight(headings))
-	look := rowLook{ruler: f.ruler, width: f.l.listWidth, tags: f.l.tags, dated: headings, chosen: f.chosenStyle(), words: f.answer.query.words, now: f.o.Now()}
+	look := rowLook{ruler: f.ruler, width: f.l.listWidth, tags: f.l.tags, places: f.everywhere, dated: headings, chosen: f.chosenStyle(), words: f.answer.query.words, now: f.o.Now()}
 	if f.said.on {
 		look.words = nil
 	}

@@ -63,7 +63,7 @@ func sameRow(a, b *listing.Row) bool {
 
 // cloned returns a row that may be used after its listing is closed.
 func cloned(r listing.Row) listing.Row {
-	for _, s := range []*string{&r.ID, &r.Path, &r.Title, &r.Type, &r.Status, &r.Agent, &r.Model, &r.Provider, &r.Summary, &r.Description} {
+	for _, s := range []*string{&r.ID, &r.Path, &r.Title, &r.Type, &r.Status, &r.Agent, &r.Model, &r.Provider, &r.Summary, &r.Description, &r.Workspace} {
 		*s = strings.Clone(*s)
 	}
 	for _, list := range []*[]string{&r.Tags, &r.Twins} {

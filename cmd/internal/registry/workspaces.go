@@ -54,3 +54,23 @@ func (r Registry) Workspaces() (dirs []string) {
 	slices.Sort(dirs)
 	return slices.Compact(dirs)
 }
+
+// Suggest reports whether a suggestion about a workspace of a clone is due: the user gets
+// each once. It remembers that, and reports false if it cannot.
+func (r Registry) Suggest(suggestion string, p Place) bool {
+	if !filepath.IsAbs(r.dir) {
+		return false
+	}
+	name := filepath.Join(r.dir, "suggested", suggestion, placeKey(p.Repository+"\n"+p.Within)+".json")
+	if _, err := os.Lstat(name); err == nil {
+		return false
+	}
+	b, err := json.Marshal(suggested{p.Repository, p.Within})
+	return err == nil && r.writeState(name, b) == nil
+}
+
+// suggested is the content of the file of a suggestion.
+type suggested struct {
+	Repository string `json:"repository"`
+	Within     string `json:"within,omitempty"`
+}

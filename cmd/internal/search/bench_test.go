@@ -86,7 +86,7 @@ func bigWorld(b *testing.B) (st *store.Store, dir string, size int64) {
 func BenchmarkScan(b *testing.B) {
 	st, dir, size := bigWorld(b)
 	s := sourceOf(b, st)
-	for _, words := range []string{"Quizzical", "quizzical", "quizzical regression", "nowhere"} {
+	for _, words := range []string{"Quizzical", "quizzical", "quizzical regression", "nowhere", "message", "eta"} {
 		b.Run(strings.ReplaceAll(words, " ", "_"), func(b *testing.B) {
 			q, err := Parse(words)
 			if err != nil {

@@ -286,7 +286,7 @@ func (x *Index) Refresh(ctx context.Context, from Source) error {
 		if err != nil {
 			continue // it is gone
 		}
-		r := &reading{Query: &Query{}, c: &c.Reader, entry: e, index: look}
+		r := &reading{Query: &Query{}, c: &c.Reader, entry: e, index: look, use: &memory{}}
 		r.open()
 		r.close()
 		_ = c.Close()

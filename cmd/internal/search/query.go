@@ -112,6 +112,7 @@ type term struct {
 	// find returns the first occurrence in text that begins at an offset or later, or -1.
 	find   func(text string, from int) (start, end int)
 	needle *needle.Needle
+	simple bool // a place where the needle is certain is an occurrence
 }
 
 // newPattern returns the term for a regular expression.
@@ -199,7 +200,7 @@ func newLiteral(text string, fold bool) term {
 			l.first[utf8.AppendRune(nil, r)[0]] = true
 		}
 	}
-	return term{find: l.find, needle: needle.New(longest, fold)}
+	return term{find: l.find, needle: needle.New(longest, fold), simple: len(l.words) == 1}
 }
 
 // A literal is a word, or the words of a phrase.

@@ -1,10 +1,10 @@
 package search
 
 import (
+	"bytes"
 	"cmp"
 	"math"
 	"slices"
-	"strings"
 
 	"cortext/schema"
 	"cortext/store"
@@ -14,33 +14,57 @@ import (
 type record struct {
 	terms     uint64 // the set of terms
 	texts     int    // passages with at least one
-	id        string
-	messageID string
+	id        []byte
+	messageID []byte
 	isCall    bool
 	number    int // of the message; 0 if none, or on a branch that was left
 
 	// Where to read it again.
-	kind   *kind
+	kind   *kind // nil if it is not in the conversation's own logs
 	offset int64
-	held   []passage // if it is not in the conversation's own logs
+	held   []passage // if kind is nil
 }
 
 // A kind is one of the two logs of a conversation, with what its lines are.
 type kind struct {
 	log    *store.Log
+	plain  func(line []byte) (p plainLine, ok bool)
 	parse  func(line []byte) (record, []passage, error)
 	chain  []entry // what the index covers of the log
 	isCall bool
+	memory *logMemory
+	text   []byte // the whole log, if it is in memory
+}
+
+// load reads the log into memory, unless it is large.
+func (k *kind) load() error {
+	if k.text != nil || k.log.Size() > chunk || k.log.Size() == 0 {
+		return nil
+	}
+	text, err := k.log.Load(k.memory.text)
+	if err == nil {
+		k.memory.text, k.text = text, text
+	}
+	return err
+}
+
+// A memory is what the search of one conversation leaves for that of the next.
+type memory struct{ messages, tools logMemory }
+
+// A logMemory is the memory for one log of a conversation.
+type logMemory struct {
+	text []byte
+	regular
 }
 
 func parseMessage(line []byte) (record, []passage, error) {
 	m, err := schema.ParseMessage(line)
-	return record{id: m.ID, messageID: m.ID}, messagePassages(&m), err
+	return record{id: []byte(m.ID), messageID: []byte(m.ID)}, messagePassages(&m), err
 }
 
 func parseTool(line []byte) (record, []passage, error) {
 	t, err := schema.ParseTool(line)
-	return record{id: t.ID, messageID: t.MessageID, isCall: true}, toolPassages(&t), err
+	return record{id: []byte(t.ID), messageID: []byte(t.MessageID), isCall: true}, toolPassages(&t), err
 }
 
 // A reading searches the records of one conversation.
@@ -48,10 +72,13 @@ type reading struct {
 	*Query
 	c     *store.Reader
 	entry store.Entry
-	index *lookup     // nil if there is none
-	logs  *store.Logs // nil if they are not open
-	kinds []*kind
+	index *lookup // nil if there is none
+	use   *memory
 	whole bool // decode every record
+
+	logs            *store.Logs // nil if they are not open
+	messages, tools kind
+	kinds           []*kind // those that are searched
 }
 
 // open opens the logs that are searched. ok is false if not all records are in them.
@@ -62,11 +89,13 @@ func (r *reading) open() (ok bool) {
 	if r.logs, ok = r.c.OpenLogs(); !ok {
 		return false
 	}
+	r.messages = kind{log: r.logs.Messages, memory: &r.use.messages, plain: plainMessage, parse: parseMessage}
+	r.tools = kind{log: r.logs.Tools, memory: &r.use.tools, plain: plainTool, parse: parseTool, isCall: true}
 	if r.In != Tools {
-		r.kinds = append(r.kinds, &kind{log: r.logs.Messages, parse: parseMessage})
+		r.kinds = append(r.kinds, &r.messages)
 	}
 	if r.In == Tools || r.In == "" {
-		r.kinds = append(r.kinds, &kind{log: r.logs.Tools, parse: parseTool, isCall: true})
+		r.kinds = append(r.kinds, &r.tools)
 	}
 	if r.index != nil {
 		for _, k := range r.kinds {
@@ -87,13 +116,18 @@ func (r *reading) close() {
 func (q *Query) match(r *record, passages []passage) (ok bool) {
 	for _, p := range passages {
 		if q.In.searched(p.place) {
-			if set := q.in(p.text); set != 0 {
-				r.terms |= set
-				r.texts++
-			}
+			r.add(q.in(p.text))
 		}
 	}
 	return r.terms != 0
+}
+
+// add adds the set of terms that are in a text of the record.
+func (r *record) add(terms uint64) {
+	if terms != 0 {
+		r.terms |= terms
+		r.texts++
+	}
 }
 
 // records returns the records that count and in which terms occur, in the order of their
@@ -139,12 +173,19 @@ func (q *Query) rarest(have uint64) int {
 
 // counting returns the records that count, with the numbers of their messages.
 func (r *reading) counting(all []record) ([]record, error) {
+	someCalls := slices.ContainsFunc(all, func(f record) bool { return f.isCall })
+	if ok, err := r.areRegular(someCalls); err != nil {
+		return nil, err
+	} else if ok {
+		r.use.messages.number(all)
+		return all, nil
+	}
 	numbers, err := r.logs.Numbers()
 	if err != nil {
 		return nil, err
 	}
 	calls := &store.Lines{}
-	if slices.ContainsFunc(all, func(f record) bool { return f.isCall }) {
+	if someCalls {
 		if calls, err = r.logs.Calls(); err != nil {
 			return nil, err
 		}
@@ -164,6 +205,23 @@ func (r *reading) counting(all []record) ([]record, error) {
 	return list, nil
 }
 
+// areRegular reports whether the log of the messages is regular, and that of the calls if
+// it matters.
+func (r *reading) areRegular(calls bool) (ok bool, err error) {
+	for _, k := range []*kind{&r.messages, &r.tools} {
+		if k.isCall && !calls {
+			continue
+		}
+		if err := k.load(); err != nil {
+			return false, err
+		}
+		if int64(len(k.text)) < k.log.Size() || !k.memory.read(k.text, k.isCall) {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
 // decoded returns the records that count and in which terms occur, by decoding every
 // record: of a conversation that is in several folders.
 func (r *reading) decoded() ([]record, error) {
@@ -176,14 +234,14 @@ func (r *reading) decoded() ([]record, error) {
 	for i := range msgs {
 		m := &msgs[i]
 		numbers[m.ID] = m.Number
-		f := record{id: m.ID, messageID: m.ID, number: m.Number, held: messagePassages(m)}
+		f := record{id: []byte(m.ID), messageID: []byte(m.ID), number: m.Number, held: messagePassages(m)}
 		if r.match(&f, f.held) {
 			all = append(all, f)
 		}
 	}
 	for i := range tools {
 		t := &tools[i]
-		f := record{id: t.ID, messageID: t.MessageID, isCall: true, number: numbers[t.MessageID], held: toolPassages(t)}
+		f := record{id: []byte(t.ID), messageID: []byte(t.MessageID), isCall: true, number: numbers[t.MessageID], held: toolPassages(t)}
 		if r.match(&f, f.held) {
 			all = append(all, f)
 		}
@@ -196,35 +254,43 @@ func (r *reading) hits(all []record, most int) ([]Hit, error) {
 	byNumber := func(a, b *record) int {
 		return cmp.Or(
 			cmp.Compare(uint(a.number-1), uint(b.number-1)), // those without a number come last
-			strings.Compare(a.messageID, b.messageID),
+			bytes.Compare(a.messageID, b.messageID),
 			cmp.Compare(bit(a.isCall), bit(b.isCall)),
-			strings.Compare(a.id, b.id),
+			bytes.Compare(a.id, b.id),
 		)
 	}
-	places := make([]int, len(all))
-	for i := range places {
-		places[i] = i
+	best := func(a, b *record) int {
+		return cmp.Or(cmp.Compare(count(b.terms), count(a.terms)), byNumber(a, b))
 	}
-	slices.SortStableFunc(places, func(i, j int) int {
-		return cmp.Or(cmp.Compare(count(all[j].terms), count(all[i].terms)), byNumber(&all[i], &all[j]))
-	})
-	if most > 0 && len(places) > most {
-		places = places[:most]
-	}
-	slices.SortStableFunc(places, func(i, j int) int { return byNumber(&all[i], &all[j]) })
 	if most == 0 {
 		most = math.MaxInt
 	}
-	var hits []Hit
-	for _, i := range places {
+	var list []*record // the best ones, the best first; those that are equal in order
+	for i := range all {
 		f := &all[i]
+		if len(list) == most && best(f, list[most-1]) >= 0 {
+			continue
+		}
+		at := len(list)
+		if most < math.MaxInt {
+			for at > 0 && best(f, list[at-1]) < 0 {
+				at--
+			}
+		}
+		if list = slices.Insert(list, at, f); len(list) > most {
+			list = list[:most]
+		}
+	}
+	slices.SortStableFunc(list, byNumber)
+	var hits []Hit
+	for _, f := range list {
 		passages, err := f.read()
 		if err != nil {
 			return nil, err
 		}
 		for _, p := range passages {
 			if len(hits) < most && r.In.searched(p.place) && r.in(p.text) != 0 {
-				hits = append(hits, Hit{Place: p.place, Message: f.number, MessageID: f.messageID, Excerpt: r.excerpt(p.text)})
+				hits = append(hits, Hit{Place: p.place, Message: f.number, MessageID: string(f.messageID), Excerpt: r.excerpt(p.text)})
 			}
 		}
 	}

@@ -53,6 +53,18 @@ func (r *reading) scanFor(k *kind, terms uint64, goOn func(*record) bool) ([]rec
 	if r.index != nil {
 		all = r.index.within(k.chain, k.log.Size(), terms)
 	}
+	wanted := int64(0)
+	for _, s := range all {
+		wanted += s.to - s.from
+	}
+	if wanted > k.log.Size()/2 {
+		if err := k.load(); err != nil {
+			return nil, err
+		}
+	}
+	if k.text != nil {
+		return r.scanText(k, needles, all, goOn), nil
+	}
 	for _, s := range all {
 		for ; s.to-s.from > chunk; s.from += chunk {
 			spans = append(spans, span{s.from, s.from + chunk})
@@ -79,6 +91,22 @@ func (r *reading) scanFor(k *kind, terms uint64, goOn func(*record) bool) ([]rec
 		}
 	})
 	return slices.Concat(lists...), errors.Join(errs...)
+}
+
+// scanText is scanFor for some parts of a log that is in memory.
+func (r *reading) scanText(k *kind, needles []*needle.Needle, parts []span, goOn func(*record) bool) []record {
+	var list []record
+	s := scanner{reading: r, kind: k, needles: needles}
+	s.found = func(f record) bool {
+		list = append(list, f)
+		return goOn(&f)
+	}
+	for _, p := range parts {
+		if !s.block(k.text[p.from:p.to], p.from) {
+			break
+		}
+	}
+	return list
 }
 
 // inParallel calls f for each span, at the same time if there is much to search.
@@ -147,7 +175,7 @@ func (s *scanner) block(text []byte, offset int64) bool {
 		if end >= 0 {
 			to = at + end
 		}
-		if !s.line(text[from:to:to], offset+int64(from), end >= 0) {
+		if !s.line(text[from:to:to], offset+int64(from), at-from, end >= 0) {
 			return false
 		}
 		for i, n := range s.needles {
@@ -158,8 +186,18 @@ func (s *scanner) block(text []byte, offset int64) bool {
 	}
 }
 
-// line searches one line.
-func (s *scanner) line(text []byte, offset int64, terminated bool) bool {
+// line searches the line at an offset of the log. No term is in it before from.
+func (s *scanner) line(text []byte, offset int64, from int, terminated bool) bool {
+	if p, ok := s.kind.plain(text); ok && terminated && whole(text) {
+		f := record{isCall: s.kind.isCall, kind: s.kind, offset: offset}
+		if s.matchPlain(&f, text, &p, from); f.terms == 0 {
+			return true
+		}
+		if f.id, f.messageID = p.id, p.messageID; s.kind.text == nil {
+			f.id, f.messageID = bytes.Clone(p.id), bytes.Clone(p.messageID)
+		}
+		return s.found(f)
+	}
 	return jsonl.Split(text, offset, 0, terminated, func(rec jsonl.Record, err error) bool {
 		if err != nil {
 			return true

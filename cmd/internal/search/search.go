@@ -93,10 +93,11 @@ func (q *Query) Run(ctx context.Context, sources []Source, hits int, found func(
 	var errs []error
 	for range runtime.GOMAXPROCS(0) {
 		group.Go(func() {
+			use := &memory{}
 			for i := next.Add(1) - 1; i < int64(len(jobs)) && ctx.Err() == nil; i = next.Add(1) - 1 {
 				j := jobs[i]
 				from := &sources[j.source]
-				r, err := q.conversation(from, indexes[j.source], &from.Rows[j.row], hits)
+				r, err := q.conversation(from, indexes[j.source], use, j.row, hits)
 				mu.Lock()
 				if err != nil && !errors.Is(err, store.ErrNotFound) { // it may be removed meanwhile
 					errs = append(errs, err)
@@ -127,7 +128,8 @@ func (q *Query) in(text string) (set uint64) {
 }
 
 // conversation searches one conversation. The result is nil if it does not match.
-func (q *Query) conversation(from *Source, index *lookup, row *listing.Row, hits int) (*Result, error) {
+func (q *Query) conversation(from *Source, index *lookup, use *memory, place, hits int) (*Result, error) {
+	row := &from.Rows[place]
 	found, have := q.named(row)
 	rare := q.rarest(have)
 	if rare >= 0 && index != nil && index.ruleOut(from.Store, row, rare) {
@@ -139,7 +141,7 @@ func (q *Query) conversation(from *Source, index *lookup, row *listing.Row, hits
 		return nil, err
 	}
 	defer c.Close()
-	reading := &reading{Query: q, c: &c.Reader, entry: e, index: index}
+	reading := &reading{Query: q, c: &c.Reader, entry: e, index: index, use: use}
 	defer reading.close()
 	return reading.search(found, have, hits)
 }

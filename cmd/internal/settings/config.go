@@ -170,7 +170,7 @@ since_then: true
 # Old conversations are archived, which hides them from lists and deletes nothing: those
 # without activity for auto_archive_days, and those beyond the max_conversations most
 # recently active ones; 0: never. It is done once a day, but not to an active
-# conversation, nor to one that git has in its present state.
+# conversation. What git has unchanged is archived by cortext archive --automatic.
 auto_archive_days: 0
 max_conversations: 0
 

@@ -13,7 +13,7 @@ import (
 )
 
 // sessionUsage lists the subcommands of /workspace.session.
-const sessionUsage = "/workspace.session knows: info, title TEXT, tag TAG, untag TAG, note TEXT, archive, unarchive."
+const sessionUsage = "/workspace.session knows: info, title TEXT, tag TAG, untag TAG, note TEXT, archive, unarchive, export FORMAT."
 
 // session describes or changes the conversation of the running session. args are a
 // subcommand and its text.
@@ -22,6 +22,9 @@ func (c *Commands) session(ctx context.Context, agent inject.Agent, e inject.Eve
 	text = strings.TrimSpace(text)
 	if word == "" || word == "info" && text == "" {
 		return c.describe(ctx, agent, e)
+	}
+	if word == "export" {
+		return c.export(ctx, agent, e, text)
 	}
 	change, done, why := changeIn(word, text)
 	if why != "" {

@@ -39,12 +39,22 @@ var errTooLong = fmt.Errorf("the answer has more than %d bytes", MaxAnswer)
 // of ctx. The program starts in an empty folder of its own, so that it reads no file of a
 // project. An unusable answer is an error of [Check].
 func (a Agent) Summarize(ctx context.Context, prompt string, _ int) (Result, error) {
+	return a.ask(ctx, prompt, Check)
+}
+
+// Title is Summarize for a title. An unusable answer is an error of [CheckTitle].
+func (a Agent) Title(ctx context.Context, prompt string) (Result, error) {
+	return a.ask(ctx, prompt, CheckTitle)
+}
+
+// ask runs the program and returns what check extracts from its answer.
+func (a Agent) ask(ctx context.Context, prompt string, check func(string) (string, error)) (Result, error) {
 	name := filepath.Base(a.Program)
 	text, err := a.run(ctx, prompt)
 	if err != nil {
 		return Result{}, fmt.Errorf("%s: %w", name, err)
 	}
-	if text, err = Check(unmarked(schema.WithoutEscapes(text))); err != nil {
+	if text, err = check(unmarked(schema.WithoutEscapes(text))); err != nil {
 		return Result{}, fmt.Errorf("%s: %w", name, err)
 	}
 	return Result{Text: text}, nil

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode"
 
 	"cortext/resume/summary"
 	"cortext/schema/clip"
@@ -21,6 +22,52 @@ var (
 // put before it, control characters, and surrounding space. The error is one of
 // [ErrEmpty], [ErrRefused] and [ErrCut].
 func Check(answer string) (string, error) {
+	answer, err := withoutThoughts(answer)
+	if err != nil {
+		return "", err
+	}
+	switch {
+	case answer == "":
+		return "", ErrEmpty
+	case refusal(answer):
+		return "", fmt.Errorf("%w: %q", ErrRefused, beginning(answer))
+	case !summary.EndsSentence(answer):
+		return "", fmt.Errorf("%w: it ends in %q", ErrCut, clip.Tail(answer, maxQuoted/2))
+	}
+	return answer, nil
+}
+
+// CheckTitle extracts a title from a model's answer: its first line, without the markup,
+// quotation marks and full stop that some models add. The error is one of [ErrEmpty],
+// [ErrRefused] and [ErrCut].
+func CheckTitle(answer string) (string, error) {
+	answer, err := withoutThoughts(answer)
+	if err != nil {
+		return "", err
+	}
+	title, _, _ := strings.Cut(answer, "\n")
+	const around = " \t*_#`\"'“”‘’«»„"
+	title = strings.Trim(title, around)
+	for _, label := range []string{"title:", "title**:"} {
+		if len(title) >= len(label) && strings.EqualFold(title[:len(label)], label) {
+			title = strings.Trim(title[len(label):], around)
+		}
+	}
+	if bare := strings.TrimSuffix(title, "."); !strings.HasSuffix(bare, ".") { // keep an ellipsis
+		title = strings.Trim(bare, around)
+	}
+	switch {
+	case !strings.ContainsFunc(title, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }):
+		return "", ErrEmpty
+	case refusal(title):
+		return "", fmt.Errorf("%w: %q", ErrRefused, beginning(title))
+	}
+	return title, nil
+}
+
+// withoutThoughts returns an answer as plain text, without the thoughts that some models
+// put before it. The error is [ErrCut].
+func withoutThoughts(answer string) (string, error) {
 	answer = strings.TrimSpace(summary.Plain(answer))
 	for _, tag := range []string{"think", "thinking"} {
 		if rest, ok := strings.CutPrefix(answer, "<"+tag+">"); ok {
@@ -30,14 +77,6 @@ func Check(answer string) (string, error) {
 			}
 			answer = strings.TrimSpace(rest)
 		}
-	}
-	switch {
-	case answer == "":
-		return "", ErrEmpty
-	case refusal(answer):
-		return "", fmt.Errorf("%w: %q", ErrRefused, beginning(answer))
-	case !summary.EndsSentence(answer):
-		return "", fmt.Errorf("%w: it ends in %q", ErrCut, clip.Tail(answer, maxQuoted/2))
 	}
 	return answer, nil
 }

@@ -45,3 +45,32 @@ func TestCheck(t *testing.T) {
 		}
 	}
 }
+
+func TestCheckTitle(t *testing.T) {
+	for _, c := range []struct {
+		answer, want string
+		err          error
+	}{
+		{"Retry the login on a timeout", "Retry the login on a timeout", nil},
+		{" **Title:** \"Retry the login.\"\n\nIt says what was done.", "Retry the login", nil},
+		{"**Title**: Retry the login", "Retry the login", nil},
+		{"title: `retry.go`", "retry.go", nil},
+		{"## «Die Anmeldung wiederholen»", "Die Anmeldung wiederholen", nil},
+		{"ログインの再試行", "ログインの再試行", nil},
+		{"To be continued ...", "To be continued ...", nil},
+		{"<think>I'm sorry, what?</think>\n\nRetry", "Retry", nil},
+		{"\x1b[Retry\u202e the\x00 login", "[Retry the login", nil},
+		{"<think>Retry", "", ErrCut},
+		{"I can't help with that.", "", ErrRefused},
+		{"\"Sorry, no.\"", "", ErrRefused},
+		{"", "", ErrEmpty},
+		{"Title:", "", ErrEmpty},
+		{"***\nRetry", "", ErrEmpty},
+		{"...", "", ErrEmpty},
+	} {
+		got, err := CheckTitle(c.answer)
+		if got != c.want || !errors.Is(err, c.err) {
+			t.Errorf("%q: %q, %v; want %q, %v", c.answer, got, err, c.want, c.err)
+		}
+	}
+}

@@ -29,7 +29,7 @@ func AgentFor(name, program string) (Agent, error) {
 		a.files = []file{{"opencode.json", `{"share":"disabled","autoupdate":false,"permission":{"*":"deny"},` +
 			`"agent":{"cortext":{"mode":"primary","prompt":"` + system + `","permission":{"*":"deny"}}}}`}}
 	case "gemini":
-		a.Args = []string{"-p", "Answer with the summary alone.", "--skip-trust", "-e", "none", "--allowed-mcp-server-names", "none", "--policy", "../policy.toml"}
+		a.Args = []string{"-p", "Answer with the requested text alone.", "--skip-trust", "-e", "none", "--allowed-mcp-server-names", "none", "--policy", "../policy.toml"}
 		a.Env = append(a.Env, "GEMINI_SYSTEM_MD=../system.md")
 		a.files = []file{
 			{".gemini/settings.json", `{"hooksConfig":{"enabled":false},"context":{"fileName":[]}}`},

@@ -1,6 +1,6 @@
-// Package summarize asks a model to summarize a part of a conversation: a model behind an
-// OpenAI-compatible endpoint, or the user's own agent, started headless. It writes the
-// prompt and extracts the summary from the answer.
+// Package summarize asks a model for a summary of a part of a conversation, or for its
+// title: a model behind an OpenAI-compatible endpoint, or the user's own agent, started
+// headless. It writes the prompt and extracts the text from the answer.
 package summarize
 
 import (
@@ -13,8 +13,8 @@ import (
 	"cortext/schema/clip"
 )
 
-// A Result is a model's answer: a summary that passed [Check], perhaps longer than
-// requested.
+// A Result is a model's answer: a summary that passed [Check], or a title that passed
+// [CheckTitle], perhaps longer than requested.
 type Result struct {
 	Text  string
 	Model string // empty if unknown

@@ -137,3 +137,13 @@ func (a Attachments) Drop(sums map[string]bool) error {
 	}
 	return errors.Join(errs...)
 }
+
+// Read returns the content of an attachment, by its hash; ok is false if it was not kept
+// on this machine.
+func (a Attachments) Read(sum string) (data []byte, ok bool) {
+	if b, err := hex.DecodeString(sum); err != nil || len(b) != sha256.Size { // a log may contain anything
+		return nil, false
+	}
+	data, err := a.store.ReadFile(attachmentName(sum))
+	return data, err == nil
+}

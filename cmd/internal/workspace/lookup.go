@@ -55,12 +55,21 @@ type Conversations struct {
 // Listing returns the conversations as lists show them, from an index. progress is called
 // while many files are examined, and may be nil.
 func (w Conversations) Listing(progress func(done, of int)) (*listing.Listing, error) {
-	return listing.Open(w.Store, listing.Options{Git: func() string { return git.State(w.Store.Root()) }, Progress: progress})
+	return listing.Open(w.Store, w.listingOptions(progress))
+}
+
+func (w Conversations) listingOptions(progress func(done, of int)) listing.Options {
+	return listing.Options{Git: func() string { return git.State(w.Store.Root()) }, Progress: progress}
 }
 
 // RefreshListing makes listings see what people edited by hand.
-func (w Conversations) RefreshListing() error {
-	return listing.Refresh(w.Store, listing.Options{Git: func() string { return git.State(w.Store.Root()) }})
+func (w Conversations) RefreshListing(progress func(done, of int)) error {
+	return listing.Refresh(w.Store, w.listingOptions(progress))
+}
+
+// ForgetRemoved makes the index of lists hold nothing of conversations that were removed.
+func (w Conversations) ForgetRemoved(progress func(done, of int)) error {
+	return listing.Forget(w.Store, w.listingOptions(progress))
 }
 
 // nearest is how many conversations are suggested if none matches.

@@ -120,10 +120,14 @@ func (w *Workspace) ListedActive() (active []store.Entry, err error) {
 	}
 	defer l.Close()
 	page, err := l.Page(listing.Selection{Filter: listing.Filter{Statuses: []string{string(schema.Active)}, Archived: true}, Limit: listing.Looked})
-	for _, r := range page.Rows {
+	if err != nil {
+		return nil, err
+	}
+	for k := range page.Len() {
+		r := page.Row(k)
 		active = append(active, r.Entry())
 	}
-	return active, err
+	return active, nil
 }
 
 // ShownStatus returns the status of a conversation for listings. It is "newer" for a

@@ -21,6 +21,8 @@ type Needle struct {
 	runes []rune // the characters of the part, folded
 	whole string // what Part returns
 	any   bool   // nothing is known about the text
+	full  []byte // the text, in lower case if fold, if all of it has only one spelling; see longest
+	ahead int    // how much of full is before the part
 	pairs pairs
 }
 
@@ -50,6 +52,9 @@ func New(text string, fold bool) *Needle {
 	}
 	for _, r := range part {
 		n.runes = append(n.runes, r)
+	}
+	if n.whole == text {
+		n.full, n.ahead = []byte(text), strings.Index(text, part)
 	}
 	return n
 }
@@ -197,6 +202,41 @@ func (n *Needle) Next(b []byte, from int) int {
 	return -1
 }
 
+// Certain reports whether the text is at a place that Next returned. b must begin outside
+// of an escape.
+func (n *Needle) Certain(b []byte, place int) bool {
+	start := place - n.at - n.ahead
+	if !n.equal(b, start, n.full) {
+		return false
+	}
+	if start > 0 && b[start-1] == '\\' { // the text may begin within an escape
+		return false
+	}
+	for i := max(0, start-5); i < start-1; i++ {
+		if b[i] == '\\' && b[i+1] == 'u' {
+			return false
+		}
+	}
+	return true
+}
+
+// Welded reports whether part of a line looks like the beginning of another. Quotation
+// marks in texts are escaped, and an object within a line follows a bracket, a comma or a
+// colon.
+func Welded(lines []byte) bool {
+	p := pairs{secondMask: 0xff, second: 0xff, other: [3][2]byte{{'{', '"'}, {'}', '{'}, {'}', '{'}}, more: true} // the first is NUL
+	for at := 1; at < len(lines); at++ {
+		i := p.index(lines[at:])
+		if i < 0 {
+			return false
+		}
+		if at += i; lines[at] != '{' || strings.IndexByte("[,:\n", lines[at-1]) < 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // possible reports whether the text may be at a place where one of the pairs is.
 func (n *Needle) possible(b []byte, i int) bool {
 	if b[i] == '\\' && b[i+1] == 'u' && n.spells(b[i+2:]) {
@@ -205,16 +245,20 @@ func (n *Needle) possible(b []byte, i int) bool {
 	if slices.Contains(n.pairs.other[1:], [2]byte{b[i], b[i+1]}) && (b[i] != '\\' || b[i+1] != 'u') {
 		return true
 	}
-	start := i - n.at
-	if len(n.part) == 0 || start < 0 || len(b)-start < len(n.part) {
+	return n.equal(b, i-n.at, n.part)
+}
+
+// equal reports whether a text, in lower case if the needle ignores case, is at a place.
+func (n *Needle) equal(b []byte, start int, text []byte) bool {
+	if len(text) == 0 || start < 0 || len(b)-start < len(text) {
 		return false
 	}
-	b = b[start : start+len(n.part)]
+	b = b[start : start+len(text)]
 	if !n.fold {
-		return bytes.Equal(b, n.part)
+		return bytes.Equal(b, text)
 	}
 	for i, c := range b {
-		if lower(c) != n.part[i] {
+		if lower(c) != text[i] {
 			return false
 		}
 	}

@@ -1,0 +1,130 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestExports: every conversation of the transcripts, and that of testdata/workspace, leaves
+// a workspace and enters another one byte for byte, in each form, and is a page and a text.
+func TestExports(t *testing.T) {
+	t.Setenv("HOME", t.TempDir())
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	from := t.TempDir()
+	must(t, "-C", from, "init", "--yes")
+	for _, file := range transcripts(t) {
+		file, err := filepath.Abs(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _, _ = cortext(t, "-C", from, "import", file) // some hold nothing
+	}
+	shipped := t.TempDir()
+	if err := os.CopyFS(shipped, os.DirFS("../../testdata/workspace")); err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{from, shipped} {
+		ids := idsIn(t, dir)
+		if len(ids) == 0 {
+			t.Fatalf("%s holds no conversation", dir)
+		}
+		for _, format := range []string{"json", "jsonl"} {
+			to, first, second := t.TempDir(), t.TempDir(), t.TempDir()
+			must(t, "-C", to, "init", "--yes")
+			export := func(dir, out string) {
+				must(t, append([]string{"-C", dir, "export", "--subagents", "--attachments", "--format", format, "-o", out + "/"}, ids...)...)
+			}
+			export(dir, first)
+			must(t, "-C", to, "import", "--keep-ids", first)
+			export(to, second)
+			wantSameFiles(t, len(ids), first, second)
+			if out, _, code := cortext(t, "-C", to, "check"); code != 0 {
+				t.Errorf("check after an import of %s: %s", format, out)
+			}
+			for _, id := range ids {
+				wantSameLogs(t, logsOf(t, dir, id), logsOf(t, to, id))
+			}
+		}
+		bundle := filepath.Join(t.TempDir(), "all.tar.zst")
+		must(t, append([]string{"-C", dir, "export", "--bundle", "-o", bundle}, ids...)...)
+		to := t.TempDir()
+		must(t, "-C", to, "init", "--yes")
+		must(t, "-C", to, "import", "--keep-ids", bundle)
+		if got := idsIn(t, to); len(got) != len(ids) {
+			t.Errorf("a bundle of %d conversations holds %d", len(ids), len(got))
+		}
+		for _, format := range []string{"md", "html"} {
+			must(t, append([]string{"-C", dir, "export", "--format", format, "-o", t.TempDir() + "/"}, ids...)...)
+		}
+	}
+}
+
+func idsIn(t *testing.T, dir string) (ids []string) {
+	t.Helper()
+	var list []struct{ ID string }
+	dec := json.NewDecoder(strings.NewReader(must(t, "-C", dir, "list", "--status", "all", "--archived", "--json")))
+	if err := dec.Decode(&list); err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range list {
+		ids = append(ids, e.ID)
+	}
+	return ids
+}
+
+func wantSameFiles(t *testing.T, want int, a, b string) {
+	t.Helper()
+	entries, err := os.ReadDir(a)
+	if err != nil || len(entries) != want {
+		t.Fatalf("%d files, want %d, %v", len(entries), want, err)
+	}
+	for _, e := range entries {
+		one, err := os.ReadFile(filepath.Join(a, e.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		two, err := os.ReadFile(filepath.Join(b, e.Name()))
+		if err != nil || !bytes.Equal(one, two) {
+			t.Errorf("%s differs after an import: %v", e.Name(), err)
+		}
+	}
+}
+
+// logsOf returns the logs of a conversation.
+func logsOf(t *testing.T, dir, id string) string {
+	t.Helper()
+	var e struct {
+		Session struct {
+			ConversationID string `json:"conversation_id"`
+		}
+	}
+	if err := json.Unmarshal([]byte(must(t, "-C", dir, "show", id, "--json")), &e); err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "conversations", "*", e.Session.ConversationID, ".session", "*.jsonl"))
+	if err != nil || len(files) == 0 {
+		t.Fatal(e, files, err)
+	}
+	var all strings.Builder
+	for _, file := range files {
+		b, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(b) > 0 {
+			all.WriteString(filepath.Base(file) + "\n" + string(b))
+		}
+	}
+	return all.String()
+}
+
+func wantSameLogs(t *testing.T, a, b string) {
+	t.Helper()
+	if a != b {
+		t.Errorf("the logs differ: %d and %d bytes", len(a), len(b))
+	}
+}

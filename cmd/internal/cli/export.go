@@ -1,0 +1,284 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"cortext/cmd/internal/export"
+	"cortext/cmd/internal/export/bundle"
+	"cortext/cmd/internal/export/portable"
+	"cortext/schema"
+	"cortext/store"
+)
+
+type exportOptions struct {
+	export.Options
+	out, format, only string
+	bundle, json      bool
+}
+
+func exportCommand(a *app) *cobra.Command {
+	var o exportOptions
+	cmd := &cobra.Command{
+		Use:   "export [<id>…]",
+		Short: "Export conversations to files",
+		Long: `Writes conversations to files that you can keep, share or import elsewhere; without an
+id, the current one. json and
+jsonl hold everything, for cortext import and for other programs. They do not hold the
+content of attachments and the conversations of sub-agents, unless you ask for them. md
+reads well in a pull request or an issue. html is a page that stands alone: it loads
+nothing, and reads well on a phone and on paper.
+
+Without -o, each conversation becomes a file session-NAME-DATE in the current folder. The
+format follows the name after -o; otherwise it is json.`,
+		Example: `  cortext export "api design"
+  cortext export "api design" -o design.json --redact
+  cortext export "api design" --from 3 --to 9 --no-tools -o -
+  cortext export 2017 hv37 --bundle -o two.tar.zst`,
+		Args: args(cobra.ArbitraryArgs),
+		RunE: a.within(func(cmd *cobra.Command, w *opened, list []string) error {
+			return runExport(cmd.Context(), a, w, list, o)
+		}),
+	}
+	f := cmd.Flags()
+	f.StringVarP(&o.out, "output", "o", "", "write to this `FILE`, into this folder, or with - to standard output")
+	f.StringVar(&o.format, "format", "", "the `FORMAT`: "+strings.Join(formatNames(), ", "))
+	f.StringVar(&o.From, "from", "", "begin with this `MESSAGE`: a number, as show counts, or an id")
+	f.StringVar(&o.To, "to", "", "end with this `MESSAGE`")
+	f.StringVar(&o.only, "only", "", "export only the messages of this `ROLE`: user, assistant")
+	f.BoolVar(&o.NoTools, "no-tools", false, "leave out tool calls")
+	f.BoolVar(&o.NoReasoning, "no-reasoning", false, "leave out the model's reasoning")
+	f.BoolVar(&o.Redact, "redact", false, "redact secrets by today's rules again")
+	f.BoolVar(&o.Subagents, "subagents", false, "include the conversations of sub-agents")
+	f.BoolVar(&o.Attachments, "attachments", false, "include the content of attachments, as far as it was kept")
+	f.BoolVar(&o.bundle, "bundle", false, "pack all conversations into one file, compressed with zstd")
+	f.BoolVar(&o.json, "json", false, "print one JSON object per file, one per line")
+	return cmd
+}
+
+func formatNames() (names []string) {
+	for _, f := range export.Formats() {
+		names = append(names, f.Name)
+	}
+	return names
+}
+
+// chosen returns the format that the options name.
+func (o exportOptions) chosen() (export.Format, error) {
+	name := o.format
+	if name == "" {
+		name = strings.TrimPrefix(strings.ToLower(filepath.Ext(o.out)), ".")
+		if name == "markdown" {
+			name = "md"
+		}
+		if !slices.Contains(formatNames(), name) {
+			name = export.Formats()[0].Name
+		}
+	}
+	if f, ok := export.FormatNamed(name); ok {
+		return f, nil
+	}
+	return export.Format{}, &usageError{fmt.Sprintf("there is no format %q", name), "the formats are " + strings.Join(formatNames(), ", ")}
+}
+
+func runExport(ctx context.Context, a *app, w *opened, queries []string, o exportOptions) error {
+	switch o.only {
+	case "":
+	case string(schema.User), string(schema.Assistant):
+		o.Only = schema.Role(o.only)
+	default:
+		return &usageError{"--only is user or assistant", ""}
+	}
+	as, err := o.chosen()
+	if err != nil {
+		return err
+	}
+	entries, err := pickMany(w, queries)
+	if err != nil {
+		return err
+	}
+	if as.Name == "html" {
+		o.Attachments = true
+		if !export.Renders() {
+			a.screen.warn(export.PageProgram + " is not installed: messages are shown as they were typed, without Markdown; go install ./cmd/... installs it")
+		}
+	}
+	to := exportTarget{app: a, options: o, format: as, taken: map[string]bool{}}
+	if err := to.check(len(entries)); err != nil {
+		return err
+	}
+	var errs []error
+	for _, e := range entries {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := a.exportOne(ctx, w, e, &to); err != nil {
+			if len(entries) == 1 {
+				return err
+			}
+			a.screen.report(err)
+			errs = append(errs, err)
+		}
+	}
+	if err := to.pack(); err != nil {
+		return err
+	}
+	if len(errs) > 0 {
+		return fmt.Errorf("%d of %d conversations were not exported", len(errs), len(entries))
+	}
+	return nil
+}
+
+func (a *app) exportOne(ctx context.Context, w *opened, e store.Entry, to *exportTarget) error {
+	if err := a.fetched(ctx, w, e); err != nil {
+		return err
+	}
+	g, err := export.Gather(w.Workspace, e, to.options.Options)
+	if err != nil {
+		return err
+	}
+	a.screen.warn(g.Warnings...)
+	if g.Unasked > 0 {
+		fmt.Fprintf(a.screen.errw, "cortext: %s of %q left out: --subagents includes them\n", count(g.Unasked, "sub-agent"), oneLine(g.Title()))
+	}
+	var out bytes.Buffer
+	if err := to.format.Write(ctx, &out, g); err != nil {
+		return fmt.Errorf("export %q: %w", e.Path, err)
+	}
+	return to.put(g, out.Bytes())
+}
+
+// An exportTarget is where exports go.
+type exportTarget struct {
+	app     *app
+	options exportOptions
+	format  export.Format
+	folder  string          // that gets a file for each conversation; empty: there is one file
+	taken   map[string]bool // names of files that were written
+	bundled []packed        // what goes into a bundle
+}
+
+// packed is a conversation in a bundle.
+type packed struct {
+	name     string
+	exported exported
+	at       time.Time
+	content  []byte
+}
+
+// check finds out where exports go before the first is made.
+func (t *exportTarget) check(conversations int) error {
+	out := t.options.out
+	if out == "-" {
+		return nil
+	}
+	file := t.app.file(out)
+	info, err := os.Stat(file)
+	switch {
+	case out == "":
+		t.folder = t.app.file(".")
+	case err == nil && info.IsDir():
+		t.folder = file
+	case strings.HasSuffix(out, "/") || strings.HasSuffix(out, string(filepath.Separator)):
+		t.folder = file
+		return os.MkdirAll(file, 0o777)
+	case conversations > 1 && !t.options.bundle:
+		return &usageError{fmt.Sprintf("-o %s is a file, and there are %d conversations", out, conversations), "name a folder, or end the name with a slash"}
+	}
+	return nil
+}
+
+// An exported is an entry of export --json; its fields are stable.
+type exported struct {
+	ID       string `json:"id"`
+	File     string `json:"file"`
+	Format   string `json:"format"`
+	Messages int    `json:"messages"`
+	Bytes    int    `json:"bytes"`
+}
+
+// put writes an export where it goes.
+func (t *exportTarget) put(g *export.Gathered, content []byte) error {
+	messages := len(export.Counting(g.Messages))
+	if t.options.bundle {
+		name := t.name(g)
+		t.bundled = append(t.bundled, packed{name, exported{g.ID, "", t.format.Name, messages, len(content)}, g.At(), content})
+		return nil
+	}
+	if t.options.out == "-" {
+		_, err := t.app.screen.out.Write(content)
+		return err
+	}
+	file := t.app.file(t.options.out)
+	if t.folder != "" {
+		file = filepath.Join(t.folder, t.name(g))
+	}
+	if err := export.WriteFile(file, content); err != nil {
+		return err
+	}
+	return t.report(exported{g.ID, file, t.format.Name, messages, len(content)}, g.Title())
+}
+
+func (t *exportTarget) report(e exported, title string) error {
+	if t.options.json {
+		return t.app.screen.json(e)
+	}
+	fmt.Fprintf(t.app.screen.out, "%s: %s, %s\n", visible(e.File), oneLine(title), count(e.Messages, "message"))
+	return nil
+}
+
+// pack writes the bundle, if there is to be one.
+func (t *exportTarget) pack() error {
+	if len(t.bundled) == 0 {
+		return nil
+	}
+	var out bytes.Buffer
+	w, err := bundle.NewWriter(&out)
+	if err != nil {
+		return err
+	}
+	newest, messages := time.Time{}, 0
+	for _, p := range t.bundled {
+		if err := w.Add(p.name, p.at, p.content); err != nil {
+			return err
+		}
+		messages += p.exported.Messages
+		if p.at.After(newest) {
+			newest = p.at
+		}
+	}
+	if err := w.Close(); err != nil {
+		return err
+	}
+	if t.options.out == "-" {
+		_, err := t.app.screen.out.Write(out.Bytes())
+		return err
+	}
+	file := t.app.file(t.options.out)
+	if t.folder != "" {
+		file = filepath.Join(t.folder, "sessions-"+newest.UTC().Format(time.DateOnly)+bundle.Suffix)
+	}
+	if err := export.WriteFile(file, out.Bytes()); err != nil {
+		return err
+	}
+	return t.report(exported{File: file, Format: "bundle", Messages: messages, Bytes: out.Len()}, count(len(t.bundled), "conversation"))
+}
+
+// name returns the name of the file of a conversation in a folder. Two conversations of one
+// export do not get the same.
+func (t *exportTarget) name(g *export.Gathered) string {
+	name := portable.FileName(g.Title(), g.At(), t.format.Name)
+	if t.taken[name] {
+		name = strings.TrimSuffix(name, t.format.Name) + strings.ToLower(g.ID) + "." + t.format.Name
+	}
+	t.taken[name] = true
+	return name
+}

@@ -1,0 +1,229 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"cortext/cmd/internal/export"
+	"cortext/cmd/internal/export/bundle"
+	"cortext/cmd/internal/export/portable"
+	"cortext/inject"
+)
+
+// standardInput is the name that stands for standard input.
+const standardInput = "-"
+
+// maxDocument is the size, in bytes, of the largest export that is read.
+const maxDocument = 1 << 30
+
+// named imports what a word of the command line names. An error ends the command.
+func (r *importRun) named(ctx context.Context, name string) error {
+	if name == standardInput {
+		return r.standardInput(ctx)
+	}
+	if info, err := os.Stat(name); err == nil && info.IsDir() {
+		r.alone = false
+		return r.folder(ctx, name)
+	}
+	return r.oneFile(ctx, name)
+}
+
+// inFolders are the endings of files that are looked at in a folder.
+func inFolders() []string { return []string{".json", ".jsonl", ".zst"} }
+
+// folder imports the files in a folder, then those in its folders: the transcripts of
+// sub-agents are in folders beside those of their sessions. It follows no links.
+func (r *importRun) folder(ctx context.Context, dir string) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return r.fail(err)
+	}
+	found := false
+	for _, e := range entries {
+		if e.Type().IsRegular() && slices.Contains(inFolders(), strings.ToLower(filepath.Ext(e.Name()))) {
+			found = true
+			r.inFolder = true
+			err := r.oneFile(ctx, filepath.Join(dir, e.Name()))
+			if r.inFolder = false; err != nil {
+				return err
+			}
+		}
+	}
+	for _, e := range entries {
+		if e.IsDir() && !strings.HasPrefix(e.Name(), ".") {
+			found = true
+			if err := r.folder(ctx, filepath.Join(dir, e.Name())); err != nil {
+				return err
+			}
+		}
+	}
+	if !found {
+		r.app.screen.warn(dir + ": holds no .json, .jsonl or .zst file")
+	}
+	return nil
+}
+
+// fail counts a file that was not imported. It returns err if it is the only one that the
+// user named.
+func (r *importRun) fail(err error) error {
+	r.tried, r.failed = r.tried+1, r.failed+1
+	r.progress.clear()
+	if r.alone {
+		return err
+	}
+	r.app.screen.report(err)
+	return nil
+}
+
+// standardInput imports an export or a bundle from standard input.
+func (r *importRun) standardInput(ctx context.Context) error {
+	text, err := io.ReadAll(io.LimitReader(r.app.In, maxDocument+1))
+	switch {
+	case err != nil:
+		return fmt.Errorf("standard input: %w", err)
+	case len(text) > maxDocument:
+		return r.fail(&inject.FileError{File: "standard input", Why: "is too long: import it from a file"})
+	}
+	done, err := r.content(ctx, "standard input", text)
+	if err == nil && !done {
+		err = r.fail(&inject.FileError{File: "standard input", Why: "is no export (a transcript has to be a file)"})
+	}
+	return err
+}
+
+// document imports a file if it is an export or a bundle; done reports that it is.
+func (r *importRun) document(ctx context.Context, file string) (done bool, err error) {
+	f, size, err := inject.OpenFile(file)
+	if err != nil {
+		return false, nil // the caller reports why
+	}
+	defer f.Close()
+	head := make([]byte, 512)
+	n, err := io.ReadFull(f, head)
+	if err != nil && err != io.ErrUnexpectedEOF {
+		return false, err
+	}
+	head = head[:n]
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return false, err
+	}
+	switch {
+	case bundle.Is(head):
+		return true, r.bundle(ctx, file, f, size)
+	case portable.IsLines(head):
+		return true, r.conversation(ctx, file, func() (*portable.Conversation, error) { return portable.ReadLines(f) })
+	case !portable.IsJSON(head):
+		return false, nil
+	case size > maxDocument:
+		return true, r.fail(&inject.FileError{File: file, Why: fmt.Sprintf("has %d bytes, more than the limit of %d for one export", size, maxDocument)})
+	}
+	text := make([]byte, size)
+	if _, err := io.ReadFull(f, text); err != nil {
+		return true, r.fail(err)
+	}
+	return r.content(ctx, file, text)
+}
+
+// content imports the content of a file.
+func (r *importRun) content(ctx context.Context, name string, text []byte) (done bool, err error) {
+	switch {
+	case bundle.Is(text):
+		return true, r.bundle(ctx, name, bytes.NewReader(text), int64(len(text)))
+	case portable.IsLines(text):
+		return true, r.conversation(ctx, name, func() (*portable.Conversation, error) { return portable.ReadLines(bytes.NewReader(text)) })
+	case !portable.IsJSON(text):
+		return false, nil
+	}
+	c, err := portable.ReadJSON(text)
+	if format := (*portable.FormatError)(nil); errors.As(err, &format) && (format.Foreign || !bytes.Contains(text[:min(len(text), 4096)], []byte(`"exportedAt"`))) {
+		return false, nil
+	}
+	return true, r.conversation(ctx, name, func() (*portable.Conversation, error) { return c, err })
+}
+
+// bundle imports every conversation of a bundle, unless the bundle is refused: then none.
+func (r *importRun) bundle(ctx context.Context, name string, from io.ReadSeeker, size int64) error {
+	limits := bundle.Default()
+	if _, err := bundle.Check(from, size, limits); err != nil {
+		return r.fail(fmt.Errorf("%s: %w", name, err))
+	}
+	if _, err := from.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	alone := r.alone
+	r.alone = false
+	defer func() { r.alone = alone }()
+	return bundle.Read(from, size, limits, func(entry string, content io.Reader) error {
+		text, err := io.ReadAll(content)
+		if err != nil {
+			return err
+		}
+		entry = name + ": " + entry
+		done, err := r.content(ctx, entry, text)
+		if err == nil && !done {
+			err = r.fail(&inject.FileError{File: entry, Why: "is no export"})
+		}
+		return err
+	})
+}
+
+// conversation imports one conversation. An error ends the command.
+func (r *importRun) conversation(ctx context.Context, name string, read func() (*portable.Conversation, error)) error {
+	if ctx.Err() != nil {
+		return errors.New("stopped: what was imported so far is kept")
+	}
+	if r.documents == nil {
+		var err error
+		if r.documents, err = export.NewImporter(r.w.Workspace, export.ImportOptions{KeepIDs: r.keepIDs, Type: r.Type, Title: r.Title}); err != nil {
+			return err
+		}
+	}
+	c, err := read()
+	var got *export.Imported
+	if err == nil {
+		got, err = r.documents.Import(ctx, c)
+	}
+	if err != nil {
+		if format := (*portable.FormatError)(nil); errors.As(err, &format) {
+			err = &inject.FileError{File: name, Why: format.Why}
+		} else {
+			err = fmt.Errorf("%s: %w", name, err)
+		}
+		return r.fail(err)
+	}
+	r.tried++
+	r.progress.clear()
+	return printDocument(r.app.screen, name, got, r.json)
+}
+
+// printDocument says what became of an export.
+func printDocument(on screen, name string, got *export.Imported, asJSON bool) error {
+	s := got.Entry.Session
+	if asJSON {
+		return on.json(imported{
+			ID: s.ID, Path: got.Entry.Path, Agent: s.AgentConfig.Agent, Messages: s.MessageCount, Tools: got.Tools, Appended: got.Appended,
+			Skipped: max(got.Messages-got.Appended, 0), Subagents: got.Subagents, Warnings: append([]string{}, got.Warnings...), File: name,
+		})
+	}
+	did := "imported as"
+	switch {
+	case got.Existed && got.Appended == 0 && !got.Edited:
+		did = "nothing new for"
+	case got.Existed:
+		did = "added to"
+	}
+	fmt.Fprintf(on.out, "%s: %s %s: %s (%d new), %s", visible(name), did, visible(got.Entry.Path), count(got.Messages, "message"), got.Appended, count(got.Tools, "tool call"))
+	if got.Subagents > 0 {
+		fmt.Fprintf(on.out, ", %s", count(got.Subagents, "sub-agent"))
+	}
+	fmt.Fprintln(on.out)
+	on.warn(got.Warnings...)
+	return nil
+}

@@ -1,0 +1,107 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"cortext/cmd/internal/git"
+	"cortext/cmd/internal/workspace"
+	"cortext/store"
+	"cortext/store/mergefile"
+)
+
+func mergeDriverCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "merge-driver BASE OURS THEIRS NAME",
+		Short: "Merge a file of a conversation (called by git)",
+		Long: `Merges two versions of a file of a conversation into OURS, as a merge driver of git
+does. The result is the same whichever side is ours. If it fails, OURS is unchanged.
+cortext init sets it up; without it, git keeps the lines of both sides.`,
+		Example: "  git config merge.cortext.driver \"cortext merge-driver %O %A %B %P\"",
+		Hidden:  true,
+		Args:    args(cobra.ExactArgs(4)),
+		RunE: func(_ *cobra.Command, list []string) error {
+			return mergeFiles(a.file(list[0]), a.file(list[1]), a.file(list[2]), list[3])
+		},
+	}
+}
+
+// maxMerged is the size, in bytes, of the largest file that is merged in memory.
+const maxMerged = 1 << 30
+
+// mergeFiles merges two versions of the file with a name into the file ours. It replaces
+// ours at once, because git merges in another way if this fails.
+func mergeFiles(base, ours, theirs, name string) error {
+	var texts [3][]byte
+	for i, file := range []string{base, ours, theirs} {
+		info, err := os.Stat(file)
+		if err != nil {
+			return err
+		}
+		if info.Size() > maxMerged {
+			return fmt.Errorf("%s has %d bytes: %w", name, info.Size(), mergefile.ErrUnsure)
+		}
+		if texts[i], err = os.ReadFile(file); err != nil {
+			return err
+		}
+	}
+	merged, err := mergefile.Merge(name, texts[0], texts[1], texts[2])
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	tmp, err := os.CreateTemp(filepath.Dir(ours), filepath.Base(ours)+".*")
+	if err != nil {
+		return err
+	}
+	_, err = tmp.Write(merged)
+	if err = errors.Join(err, tmp.Close()); err == nil {
+		err = os.Rename(tmp.Name(), ours)
+	}
+	if err != nil {
+		err = errors.Join(err, os.Remove(tmp.Name()))
+	}
+	return err
+}
+
+// driver returns the merge driver for the conversations of a workspace. Its program is the
+// link to cortext, which stays when cortext is installed elsewhere.
+func (a *app) driver() (git.Driver, error) {
+	program := filepath.Join(a.links().dir, "cortext")
+	if _, err := os.Stat(program); err != nil {
+		if program, err = os.Executable(); err != nil {
+			return git.Driver{}, err
+		}
+	}
+	return git.Driver{Name: "cortext", Title: "conversations of cortext", Program: program, Command: "merge-driver", Patterns: store.MergedFiles()}, nil
+}
+
+// driverSuggestion names the suggestion of the merge driver in the registry.
+const driverSuggestion = "merge-driver"
+
+// suggestDriver offers the merge driver at the first command in a clone.
+func (a *app) suggestDriver(ctx context.Context, ws *workspace.Workspace) {
+	root := ws.Here.Workspace()
+	d, err := a.driver()
+	if err != nil || git.CommonDir(root) == "" || d.In(root) {
+		return
+	}
+	if has, err := store.HasAttributes(root); err != nil || !has || !ws.Registry.Suggest(driverSuggestion, ws.Here.Place()) {
+		return
+	}
+	if !a.terminal.present() {
+		a.screen.warn("git merges the conversations of this clone by keeping the lines of both sides; after cortext init in it, cortext merges them")
+		return
+	}
+	yes, err := a.terminal.ask(ctx, "Let cortext merge conversations in this clone, by a merge driver in .git/config?")
+	if err == nil && yes {
+		err = d.Set(ctx, root)
+	}
+	if err != nil && !errors.Is(err, errSilent) {
+		a.screen.warn("the merge driver is not set up: " + err.Error())
+	}
+}

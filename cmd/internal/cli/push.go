@@ -1,0 +1,124 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"path"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"cortext/cmd/internal/git"
+	"cortext/cmd/internal/removal"
+	"cortext/store"
+)
+
+func pushCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "push",
+		Short: "Push committed conversations to the upstream branch",
+		Long: `Pushes the current branch to its upstream with your own git. If someone else pushed
+first, it merges what they pushed and tries again, however often that happens. It merges
+conversations only: if the upstream has changes to other files, it says so, and git pull
+is yours to run. What is not committed stays here.`,
+		Example: "  cortext push",
+		Args:    args(cobra.NoArgs),
+		RunE: a.within(func(cmd *cobra.Command, w *opened, _ []string) error {
+			races, err := exchangeOf(w).Push(cmd.Context())
+			if err != nil {
+				return err
+			}
+			if races == 0 {
+				fmt.Fprintln(a.screen.out, "pushed")
+			} else {
+				fmt.Fprintf(a.screen.out, "pushed, after %s in which others were faster\n", count(races, "time"))
+			}
+			return nil
+		}),
+	}
+}
+
+func pullCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "pull",
+		Short: "Merge conversations from the upstream branch",
+		Long: `Fetches the upstream of the current branch with your own git, and merges it if nothing
+but conversations changed there. If it has changes to other files, it says so, and git
+pull is yours to run.`,
+		Example: "  cortext pull",
+		Args:    args(cobra.NoArgs),
+		RunE: a.within(func(cmd *cobra.Command, w *opened, _ []string) error {
+			merged, err := exchangeOf(w).Pull(cmd.Context())
+			switch {
+			case err != nil:
+				return err
+			case merged:
+				fmt.Fprintln(a.screen.out, "merged")
+			default:
+				fmt.Fprintln(a.screen.out, "there is nothing new")
+			}
+			return nil
+		}),
+	}
+}
+
+// exchangeOf returns the exchange of a workspace's conversations.
+func exchangeOf(w *opened) git.Exchange {
+	return git.Exchange{Root: w.Store.Root(), Folders: []string{"conversations", removal.Dir}, Jitter: func(most time.Duration) time.Duration { return rand.N(most) }}
+}
+
+func cloneCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "clone <url> [<dir>]",
+		Short: "Clone a repository and set it up for its conversations",
+		Long: `Clones a repository with your own git, and makes cortext the merge driver of the clone,
+as cortext init does. Nothing in the work tree changes.`,
+		Example: "  cortext clone git@example.com:team/app.git",
+		Args:    args(cobra.RangeArgs(1, 2)),
+		RunE: func(cmd *cobra.Command, list []string) error {
+			return runClone(cmd.Context(), a, list)
+		},
+	}
+}
+
+func runClone(ctx context.Context, a *app, list []string) error {
+	name := strings.TrimSuffix(path.Base(strings.TrimRight(filepath.ToSlash(list[0]), "/")), ".git")
+	if i := strings.LastIndexByte(name, ':'); i >= 0 {
+		name = name[i+1:]
+	}
+	if len(list) > 1 {
+		name = list[1]
+	}
+	dir, err := filepath.Abs(a.file(name))
+	if err != nil {
+		return err
+	}
+	if err := git.Clone(ctx, list[0], dir); err != nil {
+		return err
+	}
+	fmt.Fprintf(a.screen.out, "cloned into %s\n", visible(dir))
+	root, err := store.Find(dir)
+	if errors.Is(err, store.ErrNoWorkspace) || err == nil && root != dir {
+		a.screen.hint("it has no workspace at its top: cortext init makes one")
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if err := a.links().make(); err != nil {
+		a.screen.warn("the hooks find cortext on the PATH only: " + err.Error())
+	}
+	d, err := a.driver()
+	if err == nil {
+		err = d.Set(ctx, dir)
+	}
+	if err != nil {
+		return fmt.Errorf("git's merge driver is not set up: %w", err)
+	}
+	fmt.Fprintln(a.screen.out, "set merge.cortext in this clone's git configuration")
+	return nil
+}

@@ -1,0 +1,281 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"cortext/cmd/internal/history"
+	"cortext/cmd/internal/listing"
+	"cortext/cmd/internal/picker"
+	"cortext/cmd/internal/workspace"
+	"cortext/schema"
+	"cortext/store"
+)
+
+// A reading reads conversations for the picker, in a workspace of its own: one workspace
+// belongs to one goroutine, and conversations are captured meanwhile.
+type reading struct {
+	mu      sync.Mutex // held while w reads or changes a conversation
+	w       *workspace.Workspace
+	removed bool // a conversation was removed
+
+	listing sync.Mutex // held while rows and others are replaced
+	rows    *listing.Listing
+	all     []*listing.Listing // open until the picker has ended
+
+	seen   []string   // the folders of the other workspaces
+	others []*reading // of these, once they are shown
+	left   []string   // why some of them are not shown
+
+	done []undo // what the user did, the last one at the end; guarded by mu
+}
+
+// An undo undoes what the user did in the picker; run is nil if that is not possible.
+type undo struct {
+	did, to string // what was done, and to which conversation
+	run     func() error
+}
+
+// readingIn opens a workspace once more. seen are the folders of the others.
+func readingIn(env workspace.Env, seen []string) (*reading, error) {
+	w, err := workspace.Open(env)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := w.Listing(nil)
+	if err != nil {
+		return nil, errors.Join(err, w.Close())
+	}
+	return &reading{w: w, rows: rows, all: []*listing.Listing{rows}, seen: seen}, nil
+}
+
+// readOnly returns why nothing can be changed, or "".
+func (r *reading) readOnly() string {
+	unlock, err := r.w.Store.LockCache("picker", 0)
+	if err == nil {
+		unlock()
+	}
+	var held *store.LockedError
+	if err == nil || errors.As(err, &held) {
+		return ""
+	}
+	return "nothing can be changed here: " + err.Error()
+}
+
+func (r *reading) close() {
+	for _, other := range r.others {
+		other.close()
+	}
+	for _, l := range r.all {
+		_ = l.Close()
+	}
+	if r.mu.TryLock() { // else a preview is still being read
+		_ = r.w.Close()
+	}
+}
+
+// forgetRemoved makes the lists of workspaces forget what was removed.
+func (r *reading) forgetRemoved() (err error) {
+	for _, each := range append([]*reading{r}, r.others...) {
+		if each.removed {
+			err = errors.Join(err, each.w.ForgetRemoved(nil))
+		}
+	}
+	return err
+}
+
+// of returns the reading of a row's workspace.
+func (r *reading) of(row *listing.Row) *reading {
+	if row.Workspace == "" {
+		return r
+	}
+	r.listing.Lock()
+	defer r.listing.Unlock()
+	for _, other := range r.others {
+		if other.w.Here.Workspace() == row.Workspace {
+			return other
+		}
+	}
+	return r
+}
+
+// refresh lists the conversations again, or returns nil if they look the same.
+func (r *reading) refresh() (*listing.Listing, error) {
+	r.listing.Lock()
+	defer r.listing.Unlock()
+	now, err := r.w.Listing(nil)
+	if err != nil {
+		return nil, err
+	}
+	same, ok := now.SameIndex(r.rows)
+	if !ok {
+		same = picker.Same(r.rows, now)
+	}
+	if same {
+		return nil, now.Close()
+	}
+	r.rows, r.all = now, append(r.all, now)
+	return now, nil
+}
+
+// reload returns the conversations as they are now, or nil if they look the same.
+func (r *reading) reload(context.Context) (picker.Rows, error) {
+	now, err := r.refresh()
+	if now == nil {
+		return nil, err
+	}
+	return now, err
+}
+
+// everywhere returns the conversations of all workspaces as they are now. A workspace that
+// cannot be read is left out.
+func (r *reading) everywhere(ctx context.Context) (picker.Rows, error) {
+	if r.others == nil {
+		var others []*reading
+		for _, dir := range r.seen {
+			if ctx.Err() != nil {
+				break
+			}
+			env := r.w.Env
+			env.Dir = dir
+			other, err := readingIn(env, nil)
+			if err != nil {
+				r.left = append(r.left, fmt.Sprintf("%s is left out: %v", dir, err))
+				continue
+			}
+			others = append(others, other)
+		}
+		r.listing.Lock()
+		r.others = others
+		r.listing.Unlock()
+	}
+	all := append([]*reading{r}, r.others...)
+	for _, each := range all {
+		if _, err := each.refresh(); err != nil {
+			return nil, err
+		}
+	}
+	return gather(all), ctx.Err()
+}
+
+// exists reports whether a conversation is still there.
+func (r *reading) exists(row listing.Row) bool {
+	r = r.of(&row)
+	if _, err := os.Lstat(filepath.Join(r.w.Store.Root(), filepath.FromSlash(row.Path))); err == nil {
+		return true
+	}
+	if !r.mu.TryLock() { // a preview is being read, and will tell
+		return true
+	}
+	defer r.mu.Unlock()
+	_, err := r.w.Entry(row.Path) // its records may wait, or be in git only
+	return !errors.Is(err, store.ErrNotFound)
+}
+
+// prompts returns what the user asked in a conversation.
+func (r *reading) prompts(_ context.Context, row listing.Row) (list []picker.Prompt, err error) {
+	r = r.of(&row)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	e, err := r.w.Entry(row.Path)
+	if err != nil {
+		return nil, err
+	}
+	messages, err := history.Prompts(r.w.Conversations, e)
+	for _, m := range messages {
+		list = append(list, picker.Prompt{Number: m.Number, Text: strings.Join(strings.Fields(m.Content), " ")})
+	}
+	return list, err
+}
+
+// A gathering is the conversations of several workspaces, most recently active first. One
+// that several have, such as clones, is in it once.
+type gathering struct {
+	lists      []*listing.Listing
+	workspaces []string  // of each list
+	order      []place   // a page is a list here
+	at         [][]int32 // the position of each row of each list, or -1
+}
+
+func gather(readings []*reading) *gathering {
+	g := &gathering{}
+	type key struct {
+		place
+		active int64
+	}
+	var keys []key
+	newest := map[string]int{}
+	for i, r := range readings {
+		r.listing.Lock()
+		rows := r.rows
+		r.listing.Unlock()
+		g.lists, g.workspaces = append(g.lists, rows), append(g.workspaces, r.w.Here.Workspace())
+		for row := range rows.Len() {
+			l := rows.Row(row)
+			k := key{place{i, row}, l.LastActive.UnixNano()}
+			id := schema.IDKey(l.ID)
+			if at, twice := newest[id]; twice && l.ID != "" {
+				if keys[at].active < k.active {
+					keys[at] = k
+				}
+				continue
+			}
+			newest[id] = len(keys)
+			keys = append(keys, k)
+		}
+	}
+	slices.SortStableFunc(keys, func(a, b key) int { return cmp.Compare(b.active, a.active) })
+	for _, l := range g.lists {
+		at := make([]int32, l.Len())
+		for row := range at {
+			at[row] = -1
+		}
+		g.at = append(g.at, at)
+	}
+	for i, k := range keys {
+		g.order = append(g.order, k.place)
+		g.at[k.page][k.row] = int32(i)
+	}
+	return g
+}
+
+// Len returns the number of conversations.
+func (g *gathering) Len() int { return len(g.order) }
+
+// Row returns the conversation at a position, with its workspace.
+func (g *gathering) Row(i int) listing.Row {
+	p := g.order[i]
+	row := g.lists[p.page].Row(p.row)
+	row.Workspace = g.workspaces[p.page]
+	return row
+}
+
+// Select returns the positions of the conversations that a filter selects.
+func (g *gathering) Select(f listing.Filter) (at []int) {
+	for i, l := range g.lists {
+		for _, row := range l.Select(f) {
+			if k := g.at[i][row]; k >= 0 {
+				at = append(at, int(k))
+			}
+		}
+	}
+	slices.Sort(at)
+	return at
+}
+
+// ByID returns the position of the conversation with an id.
+func (g *gathering) ByID(id string) (int, bool) {
+	for i, l := range g.lists {
+		if row, ok := l.ByID(id); ok && g.at[i][row] >= 0 {
+			return int(g.at[i][row]), true
+		}
+	}
+	return 0, false
+}

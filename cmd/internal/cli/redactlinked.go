@@ -1,0 +1,75 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"cortext/cmd/internal/redact"
+	"cortext/store"
+)
+
+// withLinked adds to entries the conversations that are linked to them and have the text,
+// if the user wants that. Otherwise it returns them as places that still have it. elsewhere
+// has the ids of linked conversations that are not in the workspace.
+func (a *app) withLinked(ctx context.Context, w *opened, r *redact.Redactor, entries []store.Entry, o redactOptions) (all []store.Entry, left []redact.Left, elsewhere []string, err error) {
+	list, err := w.Store.List()
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	linked, elsewhere := redact.Linked(list, entries)
+	having, err := r.Having(ctx, linked, func(i int) {
+		a.screen.progress("searching %d of %d linked conversations", i+1, len(linked))
+	})
+	a.screen.clearLine()
+	if err != nil || len(having) == 0 {
+		return entries, nil, elsewhere, err
+	}
+	yes := o.linked
+	if !yes && !o.yes && !o.dryRun && a.terminal.present() {
+		for _, e := range having[:min(len(having), listedFirst)] {
+			fmt.Fprintf(a.screen.out, "  %s (%s)\n", oneLine(e.Session.DisplayTitle()), visible(e.Path))
+		}
+		if n := len(having) - listedFirst; n > 0 {
+			fmt.Fprintf(a.screen.out, "  and %d more\n", n)
+		}
+		if yes, err = a.terminal.ask(ctx, fmt.Sprintf("%s linked to this, forks or copies, with the text: redact there, too?", count(len(having), "conversation"))); err != nil {
+			return nil, nil, nil, err
+		}
+	}
+	if yes {
+		return slices.Concat(entries, having), nil, elsewhere, nil
+	}
+	for _, e := range having {
+		left = append(left, redact.Left{Path: e.Path, Why: "a linked conversation: --linked redacts it, too"})
+	}
+	return entries, left, elsewhere, nil
+}
+
+// linkedElsewhere returns the conversations with given ids in other workspaces on this
+// machine that have the text. Workspaces that cannot be read are left out.
+func (a *app) linkedElsewhere(cmd *cobra.Command, request redact.Request, ids []string) (left []redact.Left) {
+	if len(ids) == 0 {
+		return nil
+	}
+	for _, dir := range a.seen() {
+		w, err := a.openAt(cmd, dir)
+		if err != nil {
+			continue
+		}
+		list, _ := w.Store.List()
+		list = slices.DeleteFunc(list, func(e store.Entry) bool { return !slices.Contains(ids, e.Session.ID) })
+		having, _ := redact.New(w.Workspace, w.capture, request).Having(cmd.Context(), list, func(int) {})
+		for _, e := range having {
+			left = append(left, redact.Left{
+				Path: filepath.Join(dir, filepath.FromSlash(e.Path)),
+				Why:  "a linked conversation of another workspace: run cortext redact " + e.Session.ID + " there",
+			})
+		}
+		_ = w.Close()
+	}
+	return left
+}

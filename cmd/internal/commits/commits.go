@@ -1,0 +1,211 @@
+// Package commits leads from the commits of a repository to the conversations that they
+// came from, and back.
+package commits
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"cortext/cmd/internal/git"
+	"cortext/cmd/internal/history"
+	"cortext/cmd/internal/workspace"
+	"cortext/schema"
+	"cortext/store"
+)
+
+// Commits knows the commits of the repository that a workspace is in.
+type Commits struct{ ws *workspace.Workspace }
+
+// Of returns the commits of a workspace's repository.
+func Of(ws *workspace.Workspace) Commits { return Commits{ws} }
+
+// A Reason says where a change came from.
+type Reason struct {
+	Commit git.Logged
+	Entry  store.Entry
+	Prompt schema.Message // the user's words before the change; without an id if there are none
+
+	// Guesses are the signs that the answer rests on if the commit does not name the
+	// conversation; none if it does.
+	Guesses []string
+}
+
+// An UnknownError reports that no conversation of the workspace led to a commit.
+type UnknownError struct {
+	Commit git.Logged
+	Named  string // the conversation that the commit names and that the workspace lacks
+}
+
+func (e *UnknownError) Error() string {
+	if e.Named != "" {
+		return fmt.Sprintf("commit %.12s names conversation %s, which is not in this work tree", e.Commit.ID, e.Named)
+	}
+	return fmt.Sprintf("no conversation seems to have led to commit %.12s", e.Commit.ID)
+}
+
+// ErrUncommitted is returned if what is asked for is not in a commit yet.
+var ErrUncommitted = errors.New("it is not committed yet")
+
+// Resolve returns the commit that the user means by COMMIT, FILE or FILE:LINE. dir is where
+// a relative file begins, relative to the workspace, with slashes.
+func (c Commits) Resolve(ctx context.Context, dir, what string) (git.Logged, error) {
+	root := c.ws.Store.Root()
+	revision := what
+	if !git.IsCommit(ctx, root, what) {
+		file, line := what, 0
+		if name, number, ok := cutLast(what, ":"); ok {
+			if n, err := strconv.Atoi(number); err == nil && n > 0 {
+				file, line = name, n
+			}
+		}
+		var err error
+		if revision, err = git.LastChange(ctx, root, path.Join(dir, file), line); err != nil {
+			return git.Logged{}, fmt.Errorf("%q is no commit, and no file with a history: %w", what, err)
+		}
+		if strings.Trim(revision, "0") == "" {
+			return git.Logged{}, ErrUncommitted
+		}
+	}
+	return git.CommitNamed(ctx, root, revision, workspace.SessionTrailer)
+}
+
+func cutLast(s, sep string) (before, after string, found bool) {
+	if i := strings.LastIndex(s, sep); i >= 0 {
+		return s[:i], s[i+len(sep):], true
+	}
+	return s, "", false
+}
+
+// Why returns what led to a commit: from its trailer or, without one, as a guess.
+func (c Commits) Why(ctx context.Context, commit git.Logged) (*Reason, error) {
+	for _, id := range commit.Values {
+		e, ok, err := c.ws.ByConversation(id)
+		if err != nil {
+			return nil, err
+		}
+		if !ok {
+			return nil, &UnknownError{commit, id}
+		}
+		r := &Reason{Commit: commit, Entry: e}
+		shown, err := history.Show(c.ws.Conversations, e, history.ShowOptions{})
+		if err != nil {
+			return nil, err
+		}
+		r.Prompt = promptBefore(shown.Messages, commit.At)
+		return r, nil
+	}
+	return c.guess(ctx, commit)
+}
+
+// promptBefore returns the user's last words before a time. A commit knows its time to the
+// second only.
+func promptBefore(messages []schema.Message, at time.Time) (last schema.Message) {
+	for _, m := range messages {
+		if when := m.Timestamp.Time(); m.Role == schema.User && m.Content != "" && when.Before(at.Add(time.Second)) && !when.Before(last.Timestamp.Time()) {
+			last = m
+		}
+	}
+	return last
+}
+
+// linger is how long after its last message a conversation may still lead to a commit: the
+// user tries the change, then commits it.
+const linger = 24 * time.Hour
+
+// guess finds the conversation that most probably led to a commit that names none.
+func (c Commits) guess(ctx context.Context, commit git.Logged) (*Reason, error) {
+	all, err := c.ws.Store.List()
+	if err != nil {
+		return nil, err
+	}
+	var best *Reason
+	bestScore := score{}
+	for _, e := range all {
+		if begun := e.Session.CreatedAt.Time(); begun.After(commit.At.Add(time.Second)) || commit.At.After(e.Session.LastActive.Time().Add(linger)) {
+			continue
+		}
+		r, s, err := c.weigh(ctx, commit, e)
+		if err != nil {
+			continue // what cannot be read is no candidate
+		}
+		if s.compare(bestScore) > 0 {
+			best, bestScore = r, s
+		}
+	}
+	if best == nil {
+		return nil, &UnknownError{Commit: commit}
+	}
+	return best, nil
+}
+
+// A score says how well a conversation fits a commit.
+type score struct {
+	made   int // 1 if one of its commands printed the commit's id
+	files  int // files that both changed
+	active int // 1 if the commit came before its last message
+	branch int // 1 if it began on a branch that has the commit
+	since  time.Duration
+}
+
+func (s score) compare(o score) int {
+	return cmp.Or(cmp.Compare(s.made, o.made), cmp.Compare(s.files, o.files), cmp.Compare(s.active, o.active), cmp.Compare(s.branch, o.branch), cmp.Compare(o.since, s.since))
+}
+
+// weigh looks for signs that a conversation led to a commit.
+func (c Commits) weigh(ctx context.Context, commit git.Logged, e store.Entry) (*Reason, score, error) {
+	shown, err := history.Show(c.ws.Conversations, e, history.ShowOptions{})
+	if err != nil {
+		return nil, score{}, err
+	}
+	r := &Reason{Commit: commit, Entry: e}
+	s := score{}
+	at := commit.At
+	for _, t := range shown.Tools {
+		if schema.KindOf(t.Name) == schema.ShellTool && strings.Contains(t.Output, " "+commit.ID[:7]) && strings.Contains(t.Output, commit.Subject) {
+			s.made = 1
+			r.Guesses = append(r.Guesses, "a command in it printed the commit's id")
+			at = t.Timestamp.Time()
+			break
+		}
+	}
+	about, err := history.Describe(c.ws, e)
+	if err != nil {
+		return nil, score{}, err
+	}
+	var both []string
+	for _, f := range about.Files {
+		if slices.ContainsFunc(commit.Paths, func(p string) bool { return p == f.Path || strings.HasSuffix(f.Path, "/"+p) }) {
+			both = append(both, f.Path)
+		}
+	}
+	if s.files = len(both); s.files > 0 {
+		r.Guesses = append(r.Guesses, fmt.Sprintf("it changed %d of the commit's %d files", min(s.files, len(commit.Paths)), len(commit.Paths)))
+	}
+	if !commit.At.After(e.Session.LastActive.Time()) {
+		s.active = 1
+		r.Guesses = append(r.Guesses, "the commit was made while it went on")
+	}
+	if s.made+s.files+s.active == 0 {
+		return nil, score{}, nil
+	}
+	if g := e.Session.Git; g != nil && g.Branch != "" && git.InBranch(ctx, c.ws.Store.Root(), commit.ID, g.Branch) {
+		s.branch = 1
+		r.Guesses = append(r.Guesses, "it began on the branch "+g.Branch)
+	}
+	r.Prompt = promptBefore(shown.Messages, at)
+	s.since = commit.At.Sub(r.Prompt.Timestamp.Time())
+	r.Guesses = append(r.Guesses, fmt.Sprintf("the prompt came %s before the commit", s.since.Round(time.Second)))
+	return r, s, nil
+}
+
+// Log lists the commits that name a conversation, latest first.
+func (c Commits) Log(ctx context.Context, e store.Entry) ([]git.Logged, error) {
+	return git.CommitsWith(ctx, c.ws.Store.Root(), workspace.SessionTrailer, e.Session.ID)
+}

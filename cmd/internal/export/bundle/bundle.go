@@ -1,0 +1,240 @@
+// Package bundle packs files into one, compressed with zstd, and unpacks such files without
+// trusting them. A bundle is a tar archive: tar --zstd reads it, too.
+package bundle
+
+import (
+	"archive/tar"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/klauspost/compress/zstd"
+
+	"cortext/schema"
+)
+
+// Suffix is the suffix of a bundle's name.
+const Suffix = ".tar.zst"
+
+// Limits bound what is unpacked.
+type Limits struct {
+	Files int   // files in a bundle
+	File  int64 // bytes of one file
+	Total int64 // bytes of all files
+	Free  int64 // bytes that a bundle of any size may unpack to; beyond them, at most Ratio times its size
+	Ratio int64
+}
+
+// Default are the limits for bundles of conversations. Text rarely shrinks to less than a
+// thirtieth.
+func Default() Limits {
+	return Limits{Files: 100_000, File: 1 << 30, Total: 16 << 30, Free: 64 << 20, Ratio: 200}
+}
+
+// magic begins every file that is compressed with zstd.
+const magic = "\x28\xb5\x2f\xfd"
+
+// Is reports whether a file that begins with these bytes may be a bundle.
+func Is(head []byte) bool { return strings.HasPrefix(string(head), magic) }
+
+// An Error says why a bundle is refused. Nothing of it may be used.
+type Error struct {
+	File string // in the bundle; empty: the bundle as a whole
+	Why  string
+}
+
+func (e *Error) Error() string {
+	if e.File == "" {
+		return e.Why
+	}
+	return fmt.Sprintf("%.200q in it %s", e.File, e.Why)
+}
+
+// A Writer packs files.
+type Writer struct {
+	zstd *zstd.Encoder
+	tar  *tar.Writer
+	in   counter // bytes of the files
+	out  *counted
+}
+
+type counter int64
+
+type counted struct {
+	to io.Writer
+	n  counter
+}
+
+func (c *counted) Write(b []byte) (int, error) {
+	n, err := c.to.Write(b)
+	c.n += counter(n)
+	return n, err
+}
+
+// NewWriter returns a Writer.
+func NewWriter(to io.Writer) (*Writer, error) {
+	out := &counted{to: to}
+	z, err := zstd.NewWriter(out, zstd.WithEncoderConcurrency(1))
+	if err != nil {
+		return nil, err
+	}
+	return &Writer{zstd: z, tar: tar.NewWriter(z), out: out}, nil
+}
+
+// Add packs a file. The name must not lead out of a folder.
+func (w *Writer) Add(name string, at time.Time, content []byte) error {
+	if why := unsafe(name); why != "" {
+		return &Error{name, why}
+	}
+	w.in += counter(len(content))
+	err := w.tar.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: name, Mode: 0o600, Size: int64(len(content)), ModTime: at.UTC().Truncate(time.Second), Format: tar.FormatPAX})
+	if err == nil {
+		_, err = w.tar.Write(content)
+	}
+	return err
+}
+
+// Close ends the bundle. The error is an [*Error] if the files shrank so much that the
+// bundle would be refused.
+func (w *Writer) Close() error {
+	err := w.tar.Close()
+	if zErr := w.zstd.Close(); err == nil {
+		err = zErr
+	}
+	if l := Default(); err == nil && int64(w.in) > l.Free+l.Ratio*int64(w.out.n) {
+		err = &Error{Why: fmt.Sprintf("the conversations shrink to less than a %dth, and import would take such a bundle for a trap: export them without --bundle", l.Ratio)}
+	}
+	return err
+}
+
+// Read calls each with every file of a bundle of a given size, in order. An [*Error] means
+// that the bundle is refused; call Check first to know that before the first file is used.
+func Read(from io.Reader, size int64, l Limits, each func(name string, content io.Reader) error) error {
+	source := &input{from: from}
+	z, err := zstd.NewReader(source, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(256<<20), zstd.WithDecoderMaxWindow(64<<20))
+	if err != nil {
+		return &Error{Why: "is no bundle: " + err.Error()}
+	}
+	defer z.Close()
+	most := min(l.Total, l.Free+l.Ratio*size)
+	out := &output{from: z, left: most}
+	archive := tar.NewReader(out)
+	seen := map[string]bool{}
+	for {
+		h, err := archive.Next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return source.explain(err)
+		}
+		if why := refused(h, l, seen); why != "" {
+			return &Error{h.Name, why}
+		}
+		if seen[h.Name] = true; len(seen) > l.Files {
+			return &Error{Why: fmt.Sprintf("has more than %d files", l.Files)}
+		}
+		if err := each(h.Name, archive); err != nil {
+			return source.explain(err)
+		}
+	}
+	_, err = io.Copy(io.Discard, out) // what follows the archive counts, too
+	if err != nil {
+		return source.explain(err)
+	}
+	if len(seen) == 0 {
+		return &Error{Why: "holds no file"}
+	}
+	return nil
+}
+
+// Check reads a bundle to its end and uses nothing of it. It returns the number of files.
+func Check(from io.Reader, size int64, l Limits) (files int, err error) {
+	err = Read(from, size, l, func(_ string, content io.Reader) error {
+		files++
+		_, err := io.Copy(io.Discard, content)
+		return err
+	})
+	return files, err
+}
+
+// refused returns why a file of a bundle is not unpacked.
+func refused(h *tar.Header, l Limits, seen map[string]bool) string {
+	why := unsafe(h.Name)
+	switch {
+	case why != "":
+		return why
+	case h.Typeflag != tar.TypeReg:
+		return "is no regular file"
+	case h.Size > l.File:
+		return fmt.Sprintf("has %d bytes, more than the limit of %d", h.Size, l.File)
+	case seen[h.Name]:
+		return "is there twice"
+	}
+	return ""
+}
+
+// unsafe returns why a name could lead out of a folder on some system, or "".
+func unsafe(name string) string {
+	switch {
+	case name == "" || len(name) > 1000:
+		return "has no name, or a very long one"
+	case strings.ContainsFunc(name, unicode.IsControl), strings.ContainsAny(name, `\:`), path.IsAbs(name), path.Clean(name) != name, name == "..", strings.HasPrefix(name, "../"):
+		return "has a name that leads elsewhere"
+	}
+	for part := range strings.SplitSeq(name, "/") {
+		if schema.ReservedName(part) {
+			return "has a name that leads elsewhere"
+		}
+	}
+	return ""
+}
+
+// input remembers what went wrong with the file itself.
+type input struct {
+	from io.Reader
+	err  error
+}
+
+func (r *input) Read(b []byte) (int, error) {
+	n, err := r.from.Read(b)
+	if err != nil && err != io.EOF {
+		r.err = err
+	}
+	return n, err
+}
+
+// explain returns an error as what it says about the bundle.
+func (r *input) explain(err error) error {
+	var refused *Error
+	switch {
+	case r.err != nil:
+		return r.err
+	case errors.As(err, &refused):
+		return refused
+	case errors.Is(err, tar.ErrHeader), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF), strings.HasPrefix(err.Error(), "archive/tar: "):
+		return &Error{Why: "is damaged, or no bundle: " + err.Error()}
+	}
+	return err
+}
+
+// output stops when more is unpacked than the limits allow.
+type output struct {
+	from io.Reader
+	left int64
+}
+
+func (r *output) Read(b []byte) (int, error) {
+	n, err := r.from.Read(b)
+	if r.left -= int64(n); r.left < 0 {
+		return 0, &Error{Why: "unpacks to more than its size allows"}
+	}
+	if err != nil && err != io.EOF { // the file cannot be read, which comes first, or is not compressed as it should be
+		err = &Error{Why: "is damaged, or no bundle: " + err.Error()}
+	}
+	return n, err
+}

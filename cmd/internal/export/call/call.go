@@ -1,0 +1,279 @@
+// Package call describes tool calls for readers: in a line what was called and what came of
+// it, and as a diff what an edit changed. It knows the tools of every agent, and no
+// notation.
+package call
+
+import (
+	"fmt"
+	"path"
+	"strings"
+
+	"cortext/resume/notes"
+	"cortext/schema"
+	"cortext/schema/clip"
+	"cortext/schema/rawjson"
+)
+
+// A Result is how a call ended.
+type Result int
+
+// The results.
+const (
+	None Result = iota // it has no outcome
+	Done
+	Failed
+)
+
+// A Call is a tool call as readers see it.
+type Call struct {
+	Name     string // of the tool
+	Argument string // what it was called with, on one line: a file, a command, a pattern
+	Outcome  string // what came of it, on one line
+	Result   Result
+
+	File           string // that it reads or changes
+	Command        string // of a shell
+	Written        string // the content of a file that it wrote
+	Patch          string // in the agent's own notation
+	Diff           []Hunk
+	Added, Removed int // lines
+
+	Output string
+	Input  []byte // the whole input; empty if the parts above say it all
+}
+
+// Describe describes a call. Files below root are named relative to it.
+func Describe(t *schema.Tool, root string) Call {
+	in := fields(t.Input)
+	c := Call{Name: t.Name, Output: t.Output, File: within(root, in.text("filepath", "absolutepath", "notebookpath", "path", "file"))}
+	switch notes.Outcome(*t) {
+	case notes.OK:
+		c.Result = Done
+	case notes.Failed:
+		c.Result = Failed
+	}
+	c.Argument = c.File
+	switch schema.KindOf(t.Name) {
+	case schema.EditTool:
+		c.edits(in)
+	case schema.WriteTool:
+		c.Written = in.text("content", "filetext", "text")
+		c.Added = lineCount(c.Written)
+	case schema.PatchTool:
+		c.Patch = in.text("patchtext", "patch", "input", "diff")
+		c.patched()
+	case schema.ShellTool:
+		if c.Command = in.text("command", "cmd"); c.Command == "" {
+			c.Command = strings.Join(in.list("command"), " ")
+		}
+		c.Argument = c.Command
+	default:
+		if said := in.text("pattern", "query", "url", "subject", "description", "prompt", "question", "skill", "command"); said != "" {
+			c.Argument = said
+		}
+		c.Input = t.Input
+		if schema.KindOf(t.Name) == schema.ReadTool && c.File != "" {
+			c.Input = nil
+		}
+	}
+	if c.Argument == "" {
+		c.Argument = texts(t.Input)
+	}
+	c.Argument = line(c.Argument, mostArgument)
+	if c.Diff == nil && c.Written == "" && c.Patch == "" && c.Command == "" && c.File == "" {
+		c.Input = t.Input
+	}
+	c.Outcome = c.outcome(t)
+	return c
+}
+
+const (
+	mostArgument = 300 // bytes
+	mostOutcome  = 120
+)
+
+// outcome says in a few words what came of a call.
+func (c *Call) outcome(t *schema.Tool) string {
+	switch {
+	case c.Result == Failed:
+		if said := line(notes.ErrorLine(*t), mostOutcome); said != "" {
+			return said
+		}
+		if t.ExitCode != nil {
+			return fmt.Sprintf("exit code %d", *t.ExitCode)
+		}
+		return "failed"
+	case c.Result == None:
+		return "no result"
+	case c.Added+c.Removed > 0:
+		return Changed(c.Added, c.Removed)
+	case strings.TrimSpace(t.Output) == "":
+		return "no output"
+	}
+	if n := lineCount(t.Output); n > 1 {
+		return fmt.Sprintf("%d lines", n)
+	}
+	return line(t.Output, mostOutcome)
+}
+
+// Changed says how many lines were added and removed.
+func Changed(added, removed int) string {
+	switch {
+	case removed == 0:
+		return fmt.Sprintf("+%d", added)
+	case added == 0:
+		return fmt.Sprintf("−%d", removed)
+	}
+	return fmt.Sprintf("+%d −%d", added, removed)
+}
+
+// edits compares the texts of an edit.
+func (c *Call) edits(in input) {
+	add := func(in input) {
+		before, after := in.text("oldstring", "oldstr", "old"), in.text("newstring", "newstr", "new", "newsource")
+		hunks := Diff(before, after)
+		c.Diff = append(c.Diff, hunks...)
+		for _, h := range hunks {
+			for _, l := range h {
+				switch l.Op {
+				case '+':
+					c.Added++
+				case '-':
+					c.Removed++
+				}
+			}
+		}
+	}
+	edits := in.objects("edits")
+	if len(edits) == 0 {
+		edits = []input{in}
+	}
+	for _, e := range edits {
+		add(e)
+	}
+}
+
+// patched counts the lines of a patch and finds its first file.
+func (c *Call) patched() {
+	for l := range strings.Lines(c.Patch) {
+		switch {
+		case strings.HasPrefix(l, "*** ") && strings.Contains(l, " File: "):
+			if _, name, _ := strings.Cut(strings.TrimSpace(l), " File: "); c.File == "" {
+				c.File, c.Argument = name, name
+			}
+		case strings.HasPrefix(l, "+++ "):
+			if c.File == "" {
+				c.File = strings.TrimPrefix(strings.TrimSpace(l[4:]), "b/")
+				c.Argument = c.File
+			}
+		case strings.HasPrefix(l, "--- "):
+		case strings.HasPrefix(l, "+"):
+			c.Added++
+		case strings.HasPrefix(l, "-"):
+			c.Removed++
+		}
+	}
+}
+
+// within returns a file's name relative to a folder, if it is in it.
+func within(root, file string) string {
+	if root == "" {
+		return file
+	}
+	if rest, ok := strings.CutPrefix(file, strings.TrimSuffix(root, "/")+"/"); ok && path.Clean(rest) == rest {
+		return rest
+	}
+	return file
+}
+
+func lineCount(s string) int {
+	n := strings.Count(s, "\n")
+	if s != "" && !strings.HasSuffix(s, "\n") {
+		n++
+	}
+	return n
+}
+
+// line puts a text on one line of at most n bytes.
+func line(s string, n int) string {
+	cut := len(s) > 4*n
+	if cut {
+		s = clip.Head(s, 4*n)
+	}
+	s = strings.Join(strings.Fields(s), " ")
+	if len(s) > n {
+		s, cut = clip.Head(s, n), true
+	}
+	if cut {
+		s += "…"
+	}
+	return s
+}
+
+// input are the members of a call's input, by names in small letters without underscores.
+type input map[string][]byte
+
+func fields(raw []byte) input {
+	in := input{}
+	members, err := rawjson.Members(raw)
+	if err != nil {
+		return in
+	}
+	for _, m := range members {
+		name := strings.ToLower(strings.ReplaceAll(m.Name, "_", ""))
+		if _, ok := in[name]; !ok {
+			in[name] = m.Value
+		}
+	}
+	return in
+}
+
+// text returns the first text among some members.
+func (in input) text(names ...string) string {
+	for _, name := range names {
+		if v := in[name]; len(v) > 0 && v[0] == '"' {
+			if s := rawjson.String(v); s != "" {
+				return s
+			}
+		}
+	}
+	return ""
+}
+
+// list returns the texts of a list.
+func (in input) list(name string) (list []string) {
+	items, err := rawjson.Array(in[name])
+	if err != nil {
+		return nil
+	}
+	for _, item := range items {
+		list = append(list, rawjson.String(item))
+	}
+	return list
+}
+
+func (in input) objects(name string) (list []input) {
+	items, err := rawjson.Array(in[name])
+	if err != nil {
+		return nil
+	}
+	for _, item := range items {
+		list = append(list, fields(item))
+	}
+	return list
+}
+
+// texts returns the texts among the members of an input.
+func texts(raw []byte) string {
+	var all []string
+	members, err := rawjson.Members(raw)
+	if err != nil {
+		return ""
+	}
+	for _, m := range members {
+		if len(m.Value) > 2 && m.Value[0] == '"' && len(m.Value) < mostArgument {
+			all = append(all, rawjson.String(m.Value))
+		}
+	}
+	return strings.Join(all, " ")
+}

@@ -1,0 +1,173 @@
+package export
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"cortext/cmd/internal/export/page"
+	"cortext/cmd/internal/export/page/markdown"
+	"cortext/cmd/internal/export/portable"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// small returns the conversation of the golden files.
+func small(t testing.TB) *Gathered {
+	t.Helper()
+	b, err := os.ReadFile("testdata/small.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := portable.ReadLines(bytes.NewReader(b))
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := &Gathered{Conversation: *c, ID: c.Session.ID}
+	numberAll(&g.Conversation)
+	return g
+}
+
+// TestGolden compares a page and a text for forges with testdata.
+func TestGolden(t *testing.T) {
+	g := small(t)
+	var html, md bytes.Buffer
+	if err := page.New(markdown.New().Append).Page(&html, PageOf(g)); err != nil {
+		t.Fatal(err)
+	}
+	as, _ := FormatNamed("md")
+	if err := as.Write(context.Background(), &md, g); err != nil {
+		t.Fatal(err)
+	}
+	for name, got := range map[string][]byte{"testdata/small.html": html.Bytes(), "testdata/small.md": md.Bytes()} {
+		if *update {
+			if err := os.WriteFile(name, got, 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(got, want) {
+			t.Errorf("%s differs; go test ./cmd/internal/export -update rewrites it\n%s", name, firstDifference(string(got), string(want)))
+		}
+	}
+}
+
+func firstDifference(got, want string) string {
+	g, w := strings.Split(got, "\n"), strings.Split(want, "\n")
+	for i := range g {
+		if i >= len(w) || g[i] != w[i] {
+			return fmt.Sprintf("line %d: %s", i+1, g[i])
+		}
+	}
+	return "it is shorter"
+}
+
+// allowed are the elements and attributes that a page has.
+var (
+	element   = regexp.MustCompile(`<(/?)([a-zA-Z!][^\s>]*)((?:\s+[^\s=>]+(?:="[^"]*")?)*)\s*>`)
+	attribute = regexp.MustCompile(`\s([^\s=>]+)(?:="([^"]*)")?`)
+)
+
+const (
+	allowedElements   = " a div nav details summary span ol ul li header p time h1 h2 h3 h4 h5 h6 dl dt dd input output button main section code pre i b br em strong del table thead tbody tr th td blockquote hr figure img footer "
+	allowedAttributes = " class href aria-label aria-hidden aria-pressed role hidden id type placeholder open datetime rel tabindex align src alt loading start "
+)
+
+// wantSafe checks that a page has only our own markup: text of a conversation opens no
+// element, sets no attribute and leads nowhere else.
+func wantSafe(t *testing.T, html string) {
+	t.Helper()
+	_, html, _ = strings.Cut(html, "<body>")
+	body, _, _ := strings.Cut(html, "<script>")
+	for _, m := range element.FindAllStringSubmatch(body, -1) {
+		if !strings.Contains(allowedElements, " "+strings.ToLower(m[2])+" ") {
+			t.Errorf("the page has %s", m[0])
+		}
+		for _, a := range attribute.FindAllStringSubmatch(m[3], -1) {
+			switch name := strings.ToLower(a[1]); {
+			case !strings.Contains(allowedAttributes, " "+name+" "):
+				t.Errorf("the page has %s", m[0])
+			case name == "href" && !strings.HasPrefix(a[2], "#") && !strings.HasPrefix(a[2], "https://") && !strings.HasPrefix(a[2], "http://") && !strings.HasPrefix(a[2], "mailto:"):
+				t.Errorf("the page links to %s", a[2])
+			case name == "src" && !strings.HasPrefix(a[2], "data:image/"):
+				t.Errorf("the page loads %s", a[2])
+			}
+		}
+	}
+	if rest := element.ReplaceAllString(body, ""); strings.Contains(rest, "<") {
+		at := strings.Index(rest, "<")
+		t.Errorf("the page has a < that begins no element of ours: %.100q", rest[at:])
+	}
+}
+
+// hostile are texts that try to be more than text.
+var hostile = []string{
+	"<script>alert(1)</script>", "<img src=x onerror=alert(1)>", "<svg/onload=alert(1)>", "[x](javascript:alert(1))", "[x](JaVaScRiPt:alert(1))", "[x](data:text/html,x)",
+	"[x](&#106;avascript:alert(1))", "<javascript:alert(1)>", "![x](https://tracker/x.png)", "![x](data:image/svg+xml,<svg/>)", "[x]: javascript:alert(1)\n\n[x]", "`</code><script>`",
+	"```\n</code></pre><script>\n```", "```\"><script>\nx\n```", "# h {#id onclick=x}", "<!-- --><style>*{}</style>", "<a href=\"javascript:x\">x</a>", "\x00\x1b[31mred\u202e", "| a |\n|---|\n| <b>x</b> |",
+	"- [ ] <input>", "https://example.com/\"onclick=alert(1)", "<https://x/\"><script>", "[a](https://x \"t\\\" onclick=x\")", "</details></div></main>", "&lt;script&gt;", "<div>\n\n<p onclick=x>", "\xff\xfe<",
+	"[x](//evil.example)", "[x](\x01javascript:alert(1))", "[x](vbscript:x)", "~~~\n<b>\n", "> <b>\n> ```\n> <i>",
+}
+
+// TestHostile puts hostile texts everywhere in a conversation.
+func TestHostile(t *testing.T) {
+	for _, text := range hostile {
+		wantSafe(t, pageWith(t, text))
+	}
+}
+
+func pageWith(t *testing.T, text string) string {
+	t.Helper()
+	g := small(t)
+	s := g.Session
+	s.Title, s.ContextSummary, s.Notes, s.ConversationType, s.AgentConfig.Agent, s.AgentConfig.Model, s.Git.Branch, s.Tags = text, text, text, text, text, text, text, []string{text}
+	for i := range s.Plan.Steps {
+		s.Plan.Steps[i].Content = text
+	}
+	for i := range g.Messages {
+		m := &g.Messages[i]
+		m.Content, m.Reasoning, m.Blocks = text, text, nil
+		for k := range m.Attachments {
+			m.Attachments[k].Name, m.Attachments[k].MediaType = text, text
+		}
+	}
+	for i := range g.Tools {
+		g.Tools[i].Name, g.Tools[i].Output, g.Tools[i].Error = text, text, text
+	}
+	var html bytes.Buffer
+	if err := page.New(markdown.New().Append).Page(&html, PageOf(g)); err != nil {
+		t.Fatal(err)
+	}
+	return html.String()
+}
+
+func FuzzPage(f *testing.F) {
+	for _, text := range hostile {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) { wantSafe(t, pageWith(t, text)) })
+}
+
+// TestFragment: a range of messages is rendered as on the page.
+func TestFragment(t *testing.T) {
+	g := small(t)
+	r := page.New(markdown.New().Append)
+	var whole, part bytes.Buffer
+	if err := r.Page(&whole, PageOf(g)); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Messages(&part, PageOf(g), 1, 5); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(whole.String(), part.String()) || !strings.Contains(part.String(), `id="m5"`) || strings.Contains(part.String(), `id="m6"`) {
+		t.Errorf("the fragment is not a part of the page:\n%s", part.String())
+	}
+}

@@ -1,0 +1,68 @@
+package export
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+
+	"cortext/cmd/internal/export/forge"
+	"cortext/cmd/internal/export/portable"
+	"cortext/store/atomicfile"
+)
+
+// A Format is one that conversations are exported in.
+type Format struct {
+	Name  string // also the ending of the file
+	write func(context.Context, io.Writer, *Gathered) error
+}
+
+// Write writes a conversation.
+func (f Format) Write(ctx context.Context, w io.Writer, g *Gathered) error { return f.write(ctx, w, g) }
+
+// Formats lists the formats, that of import first.
+func Formats() []Format {
+	return []Format{
+		{"json", func(_ context.Context, w io.Writer, g *Gathered) error { return portable.WriteJSON(w, &g.Conversation) }},
+		{"jsonl", func(_ context.Context, w io.Writer, g *Gathered) error {
+			return portable.WriteLines(w, &g.Conversation)
+		}},
+		{"md", func(_ context.Context, w io.Writer, g *Gathered) error {
+			return forge.Write(w, &forge.Input{Session: g.Session, History: History(&g.Conversation), LeftOut: g.LeftOut})
+		}},
+		{"html", writePage},
+	}
+}
+
+// FormatNamed returns the format with a name.
+func FormatNamed(name string) (Format, bool) {
+	for _, f := range Formats() {
+		if f.Name == name {
+			return f, true
+		}
+	}
+	return Format{}, false
+}
+
+// WriteFile writes a file of the user's as a whole: a failure leaves the old one. What is no
+// regular file, such as a pipe, is written to as it is.
+func WriteFile(file string, content []byte) error {
+	if info, err := os.Stat(file); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+		f, err := os.OpenFile(file, os.O_WRONLY, 0)
+		if err != nil {
+			return err
+		}
+		_, err = f.Write(content)
+		return errors.Join(err, f.Close())
+	}
+	if at, err := filepath.EvalSymlinks(file); err == nil {
+		file = at // a link stays a link
+	}
+	dir, err := os.OpenRoot(filepath.Dir(file))
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	return atomicfile.Write(dir, filepath.Base(file), content, 0o666, ".")
+}

@@ -1,0 +1,245 @@
+// Package export takes conversations out of a workspace as documents, and puts documents
+// into one. It prints nothing and knows no format: portable and its neighbours do.
+package export
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+
+	"cortext/cmd/internal/export/portable"
+	"cortext/cmd/internal/workspace"
+	"cortext/schema"
+	"cortext/store"
+)
+
+// Options select what of a conversation is exported. The zero value selects everything but
+// sub-agents and the content of attachments.
+type Options struct {
+	From, To    string // the first and the last message, by number or id; empty: no limit
+	Only        schema.Role
+	NoTools     bool
+	NoReasoning bool
+	Redact      bool // apply today's rules again
+	Subagents   bool
+	Attachments bool // with their content, as far as it was kept
+}
+
+// filters reports whether the options leave out messages or parts of them.
+func (o Options) filters() bool {
+	return o.From != "" || o.To != "" || o.Only != "" || o.NoTools || o.NoReasoning
+}
+
+// A Gathered is a conversation that was read for an export.
+type Gathered struct {
+	portable.Conversation
+	ID       string
+	Unasked  int // sub-agents that were left out because nobody asked for them
+	Warnings []string
+}
+
+// Gather reads a conversation. Damaged lines are left out, with a warning.
+func Gather(w *workspace.Workspace, e store.Entry, o Options) (*Gathered, error) {
+	c, err := w.Open(e)
+	if err != nil {
+		return nil, err
+	}
+	defer c.Close()
+	g := gatherer{w: w, options: o, attachments: map[string]bool{}}
+	out := &Gathered{}
+	if err := g.conversation(c, &out.Conversation); err != nil {
+		return nil, fmt.Errorf("export %q: %w", e.Path, err)
+	}
+	out.ID = out.Session.ID
+	name := out.Session.ConversationType + ".md"
+	if text, err := w.Store.ReadFile(c.Path() + "/" + name); err == nil && path.Base(name) == name && !o.filters() {
+		if o.Redact {
+			redacted, err := w.Store.Redact(string(text), out.ID)
+			if err != nil {
+				return nil, fmt.Errorf("export %q: %w", e.Path, err)
+			}
+			text = []byte(redacted)
+		}
+		out.Document = &portable.Document{Name: name, Text: string(text)}
+	}
+	if o.filters() {
+		if err := choose(&out.Conversation, o); err != nil {
+			return nil, err
+		}
+	}
+	if o.Attachments {
+		g.keptOf(&out.Conversation)
+	}
+	out.Unasked, out.Warnings = g.unasked, g.warnings
+	return out, nil
+}
+
+type gatherer struct {
+	w           *workspace.Workspace
+	options     Options
+	attachments map[string]bool // already gathered
+	unasked     int
+	warnings    []string
+}
+
+// conversation reads everything that a conversation has in .session/.
+func (g *gatherer) conversation(c *store.Conversation, out *portable.Conversation) error {
+	s, damage, err := c.Session()
+	if err != nil {
+		return err
+	}
+	for _, d := range damage {
+		g.warnings = append(g.warnings, d.Error())
+	}
+	if out.Messages, err = g.records(c); err != nil {
+		return err
+	}
+	for t, err := range c.Tools() {
+		if whole, err := g.whole(err); err != nil {
+			return err
+		} else if whole {
+			out.Tools = append(out.Tools, t)
+		}
+	}
+	if !g.options.filters() {
+		out.Summaries, _ = c.Summaries()
+	}
+	if g.options.Redact {
+		var b schema.Batch
+		if b, _, err = g.w.Store.RedactCopies(schema.Batch{Messages: out.Messages, Tools: out.Tools}, s); err != nil {
+			return err
+		}
+		out.Messages, out.Tools = b.Messages, b.Tools
+		for _, sum := range out.Summaries {
+			if sum.Content, err = g.w.Store.Redact(sum.Content, s.ID); err != nil {
+				return err
+			}
+		}
+	}
+	out.Session = s
+	number(out.Messages)
+	return g.subagents(c, out)
+}
+
+func (g *gatherer) records(c *store.Conversation) (list []schema.Message, err error) {
+	for m, err := range c.Messages() {
+		if whole, err := g.whole(err); err != nil {
+			return nil, err
+		} else if whole {
+			list = append(list, m)
+		}
+	}
+	return list, nil
+}
+
+// whole reports whether a record could be read. Damage is a warning, any other error ends
+// the export.
+func (g *gatherer) whole(err error) (bool, error) {
+	if d := (*store.Damage)(nil); errors.As(err, &d) {
+		g.warnings = append(g.warnings, d.Error()+": the export lacks it")
+		return false, nil
+	}
+	return err == nil, err
+}
+
+func (g *gatherer) subagents(c *store.Conversation, out *portable.Conversation) error {
+	names, err := c.Subagents()
+	if err != nil {
+		return err
+	}
+	if !g.options.Subagents {
+		g.unasked += len(names)
+		return nil
+	}
+	for _, name := range names {
+		sub, err := c.Subagent(name)
+		if err != nil {
+			return err
+		}
+		one := portable.Subagent{NativeID: name}
+		err = errors.Join(g.conversation(sub, &one.Conversation), sub.Close())
+		if err != nil {
+			return err
+		}
+		out.Subagents = append(out.Subagents, one)
+	}
+	return nil
+}
+
+// keptOf adds the content of the attachments of a conversation.
+func (g *gatherer) keptOf(c *portable.Conversation) {
+	add := func(list []schema.Attachment) {
+		for _, a := range list {
+			if g.attachments[a.SHA256] {
+				continue
+			}
+			g.attachments[a.SHA256] = true
+			if data, ok := g.w.Attachments.Read(a.SHA256); ok {
+				c.Attachments = append(c.Attachments, portable.Attachment{SHA256: a.SHA256, Data: data})
+			}
+		}
+	}
+	for i := range c.Messages {
+		add(c.Messages[i].Attachments)
+	}
+	for i := range c.Tools {
+		add(c.Tools[i].Attachments)
+	}
+	for i := range c.Subagents {
+		g.keptOf(&c.Subagents[i].Conversation)
+	}
+}
+
+// Counting returns the messages that count, each id once, in the order of their first
+// lines.
+func Counting(lines []schema.Message) []schema.Message {
+	return counting(lines, func(m *schema.Message) (string, int64) { return m.ID, m.Precedence() })
+}
+
+func counting[R any](lines []R, key func(*R) (string, int64)) (list []R) {
+	at := map[string]int{}
+	for i := range lines {
+		id, precedence := key(&lines[i])
+		if have, ok := at[id]; ok && id != "" {
+			if _, best := key(&list[have]); precedence >= best {
+				list[have] = lines[i]
+			}
+			continue
+		}
+		at[id] = len(list)
+		list = append(list, lines[i])
+	}
+	return list
+}
+
+// number numbers the lines of a log as show and payloads do.
+func number(lines []schema.Message) {
+	messages := Counting(lines)
+	schema.NumberAll(messages)
+	numbers := make(map[string]int, len(messages))
+	for i := range messages {
+		if messages[i].ID != "" {
+			numbers[messages[i].ID] = messages[i].Number
+		}
+	}
+	anonymous := slices.DeleteFunc(messages, func(m schema.Message) bool { return m.ID != "" })
+	for i := range lines {
+		if lines[i].ID != "" {
+			lines[i].Number = numbers[lines[i].ID]
+		} else if len(anonymous) > 0 {
+			lines[i].Number, anonymous = anonymous[0].Number, anonymous[1:]
+		}
+	}
+}
+
+// History returns the branch of a conversation that a resume continues, with the numbers of
+// its messages.
+func History(c *portable.Conversation) schema.History {
+	h := schema.History{Tools: map[string]schema.Tool{}}
+	h.Messages, h.Aside = schema.Branch(Counting(c.Messages))
+	for _, t := range counting(c.Tools, func(t *schema.Tool) (string, int64) { return t.ID, t.Precedence() }) {
+		h.Tools[t.ID] = t
+	}
+	return h
+}

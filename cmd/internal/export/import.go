@@ -1,0 +1,467 @@
+package export
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"unicode/utf8"
+
+	"cortext/cmd/internal/export/portable"
+	"cortext/cmd/internal/registry"
+	"cortext/cmd/internal/workspace"
+	"cortext/inject"
+	"cortext/resume/notes"
+	"cortext/schema"
+	"cortext/store"
+)
+
+// ImportOptions control what becomes of a document.
+type ImportOptions struct {
+	KeepIDs bool   // the conversation stays the same one, with its id and times; else it becomes a new one
+	Type    string // of a new conversation; empty: as in the document, else chat
+	Title   string // of a new conversation; empty: as in the document
+}
+
+// An Imported says what an import did with a document.
+type Imported struct {
+	Entry     store.Entry
+	Messages  int // in the document, those that count
+	Tools     int
+	Appended  int // lines that were added to the log of messages
+	Subagents int
+	Existed   bool // the conversation was there before
+	Edited    bool // what people say about it was changed: its title, tags, notes and the like
+	Warnings  []string
+}
+
+// An Importer puts documents into a workspace.
+type Importer struct {
+	w    *workspace.Workspace
+	opts ImportOptions
+	have map[string]store.Entry // the conversations, by the key of their ids; nil until it is needed
+}
+
+// NewImporter checks the options and returns an Importer.
+func NewImporter(w *workspace.Workspace, o ImportOptions) (*Importer, error) {
+	if o.Type != "" {
+		if err := w.Prompts.Check(o.Type); err != nil {
+			return nil, err
+		}
+	}
+	if o.Title != "" {
+		var err error
+		if o.Title, err = workspace.CleanTitle(o.Title); err != nil {
+			return nil, err
+		}
+	}
+	return &Importer{w: w, opts: o}, nil
+}
+
+// Import puts a document into the workspace: all of it, or nothing. With KeepIDs, a
+// conversation that is there already gets the records that it lacks.
+func (im *Importer) Import(ctx context.Context, c *portable.Conversation) (*Imported, error) {
+	if len(c.Messages) == 0 {
+		return nil, &portable.FormatError{Why: "holds no message"}
+	}
+	out := &Imported{Messages: len(Counting(c.Messages)), Subagents: len(c.Subagents)}
+	out.Tools = len(counting(c.Tools, func(t *schema.Tool) (string, int64) { return t.ID, t.Precedence() }))
+	for _, left := range c.LeftOut {
+		out.Warnings = append(out.Warnings, "the export left out "+left)
+	}
+	same := im.opts.KeepIDs && c.Session != nil && c.Session.ID != ""
+	if same {
+		e, ok, err := im.existing(c.Session.ID)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			out.Existed = true
+			return out, im.addTo(e, c, out)
+		}
+	}
+	s, words := im.newSession(c), ""
+	if same {
+		s, words = c.Session.Clone(), portable.FolderWords(c.Session)
+	} else if err := im.newID(s); err != nil {
+		return nil, err
+	}
+	if words == "" {
+		words = s.DisplayTitle()
+	}
+	if err := im.create(s, words, c, out); err != nil {
+		return nil, err
+	}
+	if same {
+		return out, im.bringBack(ctx, out.Entry)
+	}
+	return out, nil
+}
+
+// existing returns the conversation with an id, if the workspace has it.
+func (im *Importer) existing(id string) (store.Entry, bool, error) {
+	if im.have == nil {
+		all, err := im.w.Store.List()
+		if err != nil {
+			return store.Entry{}, false, err
+		}
+		im.have = map[string]store.Entry{}
+		for _, e := range all {
+			im.have[schema.IDKey(e.Session.ID)] = e
+		}
+	}
+	e, ok := im.have[schema.IDKey(id)]
+	return e, ok, nil
+}
+
+// newSession describes a new conversation with the content of a document. It names no
+// native session: those belong to the conversation that was exported.
+func (im *Importer) newSession(c *portable.Conversation) *schema.Session {
+	now := schema.NewTime(im.w.Env.Now())
+	old := c.Session
+	if old == nil {
+		old = &schema.Session{Title: c.Name}
+	}
+	s := old.Clone()
+	*s = schema.Session{
+		Version: schema.Version, Title: s.Title, Status: schema.Paused, CreatedAt: now, LastActive: now,
+		ContextSummary: s.ContextSummary, Description: s.Description, Plan: s.Plan, AgentConfig: s.AgentConfig,
+		Tags: s.Tags, ConversationType: store.Slug(s.ConversationType), Notes: s.Notes, Metadata: s.Metadata, Unknown: s.Unknown,
+	}
+	if im.opts.Type != "" {
+		s.ConversationType = im.opts.Type
+	} else if old.ConversationType == "" || s.ConversationType == "" {
+		s.ConversationType = "chat"
+	}
+	if im.opts.Title != "" {
+		s.Title = im.opts.Title
+	}
+	if title, err := workspace.CleanTitle(s.Title); err == nil {
+		s.Title = title
+	} else {
+		s.Title = notes.Title(workspace.Shorten(c.Messages[:min(len(c.Messages), 40)]))
+	}
+	return s
+}
+
+// newID gives a conversation an id of its own.
+func (im *Importer) newID(s *schema.Session) error {
+	var entropy [10]byte
+	if _, err := io.ReadFull(im.w.Env.Entropy(), entropy[:]); err != nil {
+		return err
+	}
+	s.ID = schema.NewID(s.CreatedAt.Time(), entropy)
+	return nil
+}
+
+// create makes a conversation of a document.
+func (im *Importer) create(s *schema.Session, words string, doc *portable.Conversation, out *Imported) error {
+	typ := store.Slug(s.ConversationType)
+	var text []byte
+	if doc.Document != nil && doc.Session != nil && doc.Document.Name == doc.Session.ConversationType+".md" {
+		text = []byte(doc.Document.Text)
+	}
+	same := doc.Session != nil && s.ID == doc.Session.ID
+	if text == nil && !same {
+		text = []byte(workspace.DocumentOf(s))
+	}
+	if err := im.attachments(doc, s.ID, out); err != nil {
+		return err
+	}
+	staged, err := im.w.Store.Stage(typ, words, s, text)
+	if err != nil {
+		return err
+	}
+	defer staged.Close()
+	if err := im.fill(staged, doc, same, out); err != nil {
+		staged.Discard()
+		return err
+	}
+	if err := im.w.Publish(staged); errors.Is(err, store.ErrExist) {
+		return fmt.Errorf("%s is there already, or outside of the sparse checkout", staged.Path())
+	} else if err != nil {
+		return err
+	}
+	if out.Entry, err = im.w.Entry(staged.Path()); err == nil && im.have != nil {
+		im.have[schema.IDKey(s.ID)] = out.Entry
+	}
+	return err
+}
+
+// fill writes the records of a document into a staged conversation.
+func (im *Importer) fill(staged *store.Conversation, doc *portable.Conversation, same bool, out *Imported) error {
+	tx, err := staged.Begin()
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	s, _, err := tx.Session()
+	if err != nil {
+		return err
+	}
+	was := s.Clone()
+	if same {
+		err = im.copy(tx, doc)
+	} else if err = appendNew(tx, doc); err == nil {
+		err = im.w.FinishIn(tx, staged, workspace.Finishing{Save: true, Describe: func(s *schema.Session) {
+			if was.ContextSummary != "" {
+				s.ContextSummary = was.ContextSummary
+			}
+			if s.Plan == nil {
+				s.Plan = was.Plan
+			}
+		}})
+	}
+	if err != nil {
+		return err
+	}
+	if err := tx.Commit(); err != nil {
+		return err
+	}
+	out.Appended = tx.Result().Appended
+	if redacted := tx.Result().Redacted; len(redacted) > 0 {
+		out.Warnings = append(out.Warnings, fmt.Sprintf("secrets replaced: %d", redacted.Sum()))
+	}
+	for _, sum := range doc.Summaries {
+		if err := staged.WriteSummary(sum); err != nil {
+			return err
+		}
+	}
+	return im.subagents(staged, doc, same)
+}
+
+// flushBytes is how much is collected before it is written.
+const flushBytes = 8 << 20
+
+// copy writes records as they were exported, and keeps the counters: with the lines, they
+// were exported, too.
+func (im *Importer) copy(tx *store.Tx, doc *portable.Conversation) error {
+	for i := range doc.Tools {
+		if err := flushed(tx, tx.AppendCopies(schema.Batch{Tools: doc.Tools[i : i+1]})); err != nil {
+			return err
+		}
+	}
+	for i := range doc.Messages {
+		if err := flushed(tx, tx.AppendCopies(schema.Batch{Messages: doc.Messages[i : i+1]})); err != nil {
+			return err
+		}
+	}
+	if err := tx.Flush(); err != nil {
+		return err
+	}
+	s, _, err := tx.Session()
+	if err != nil {
+		return err
+	}
+	if err := tx.Recount(); err != nil {
+		return err
+	}
+	if len(tx.Result().Redacted) == 0 && doc.Session != nil {
+		s.MessageCount, s.Tokens, s.LastActive = doc.Session.MessageCount, doc.Session.Tokens, doc.Session.LastActive
+		s.Usage = doc.Session.Clone().Usage
+	}
+	return nil
+}
+
+func flushed(tx *store.Tx, err error) error {
+	if err != nil || tx.Size() < flushBytes {
+		return err
+	}
+	return tx.Flush()
+}
+
+// appendNew writes records as those of a new conversation.
+func appendNew(tx *store.Tx, doc *portable.Conversation) error {
+	for _, t := range doc.Tools {
+		if err := flushed(tx, tx.Append(schema.Batch{Tools: []schema.Tool{t}})); err != nil {
+			return err
+		}
+	}
+	for _, m := range doc.Messages {
+		m.Source = ""
+		if err := flushed(tx, tx.Append(schema.Batch{Messages: []schema.Message{m}})); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// subagents writes the conversations of sub-agents.
+func (im *Importer) subagents(of *store.Conversation, doc *portable.Conversation, same bool) error {
+	parent, err := of.ID()
+	if err != nil {
+		return err
+	}
+	for i := range doc.Subagents {
+		sub := &doc.Subagents[i]
+		c, err := of.Subagent(sub.NativeID)
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(im.subagent(c, &sub.Conversation, parent, same), c.Close()); err != nil {
+			return fmt.Errorf("sub-agent %q: %w", sub.NativeID, err)
+		}
+	}
+	return nil
+}
+
+func (im *Importer) subagent(c *store.Conversation, doc *portable.Conversation, parent string, same bool) error {
+	tx, err := c.Begin()
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	s, _, err := tx.Session()
+	if err != nil {
+		return err
+	}
+	switch {
+	case doc.Session == nil:
+		return errors.New("it has no record")
+	case same:
+		folder := s.ConversationID
+		*s = *doc.Session.Clone()
+		s.ConversationID = folder
+		err = im.copy(tx, doc)
+	default:
+		*s = *doc.Session.Clone()
+		s.Sources, s.CountedBytes = nil, 0
+		if err = im.newID(s); err != nil {
+			return err
+		}
+		if s.Links == nil {
+			s.Links = new(schema.Links)
+		}
+		s.Links.Parent = parent
+		if err = appendNew(tx, doc); err == nil {
+			if err = tx.Flush(); err == nil {
+				err = tx.Recount()
+			}
+		}
+	}
+	if err != nil {
+		return err
+	}
+	if err := tx.Commit(); err != nil {
+		return err
+	}
+	for _, sum := range doc.Summaries {
+		if err := c.WriteSummary(sum); err != nil {
+			return err
+		}
+	}
+	return im.subagents(c, doc, same)
+}
+
+// attachments keeps the content of attachments. Binary content must have the hash that it
+// is filed under; text may have been redacted since.
+func (im *Importer) attachments(doc *portable.Conversation, id string, out *Imported) error {
+	var blobs []inject.Blob
+	for _, a := range doc.Attachments {
+		sum, err := hex.DecodeString(a.SHA256)
+		have := sha256.Sum256(a.Data)
+		if err != nil || len(sum) != len(have) || hex.EncodeToString(have[:]) != a.SHA256 && !utf8.Valid(a.Data) {
+			out.Warnings = append(out.Warnings, fmt.Sprintf("an attachment is left out: its content is not that of %.16q", a.SHA256))
+			continue
+		}
+		blobs = append(blobs, inject.Blob{SHA256: a.SHA256, Data: a.Data})
+	}
+	for i := range doc.Subagents {
+		if err := im.attachments(&doc.Subagents[i].Conversation, id, out); err != nil {
+			return err
+		}
+	}
+	return im.w.Attachments.For([]string{id}).Keep(blobs)
+}
+
+// addTo adds what a conversation lacks of a document of it.
+func (im *Importer) addTo(e store.Entry, doc *portable.Conversation, out *Imported) error {
+	c, err := im.w.Conversation(e.Path)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	if err := im.attachments(doc, e.Session.ID, out); err != nil {
+		return err
+	}
+	tx, err := c.Begin()
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	for _, t := range doc.Tools {
+		if err := flushed(tx, tx.Append(schema.Batch{Tools: []schema.Tool{t}})); err != nil {
+			return err
+		}
+	}
+	for _, m := range doc.Messages {
+		if err := flushed(tx, tx.Append(schema.Batch{Messages: []schema.Message{m}})); err != nil {
+			return err
+		}
+	}
+	if err := tx.Flush(); err != nil {
+		return err
+	}
+	edited, err := merged(tx, doc.Session)
+	if err != nil {
+		return err
+	}
+	r := tx.Result()
+	if out.Appended = r.Appended; r.Appended+r.Tools > 0 {
+		err = im.w.FinishIn(tx, c, workspace.Finishing{Recount: true})
+	}
+	if err == nil && (edited || r.Appended+r.Tools > 0) {
+		err = tx.Commit()
+	}
+	tx.Rollback()
+	if err != nil {
+		return err
+	}
+	out.Edited = edited
+	out.Entry, err = im.w.Entry(e.Path)
+	return err
+}
+
+// merged brings what people said about a conversation in another copy of it into this one,
+// by the rules for a merge: what was set last counts. It reports whether that changed
+// anything.
+func merged(tx *store.Tx, other *schema.Session) (bool, error) {
+	s, _, err := tx.Session()
+	if err != nil {
+		return false, err
+	}
+	was := s.Clone()
+	both, err := schema.MergeSessions(s, other)
+	if err != nil {
+		return false, err
+	}
+	both.ConversationID, both.LastActive = was.ConversationID, was.LastActive
+	both.MessageCount, both.Tokens, both.CountedBytes, both.Usage = was.MessageCount, was.Tokens, was.CountedBytes, was.Usage
+	before, err := was.Marshal()
+	if err != nil {
+		return false, err
+	}
+	after, err := both.Marshal()
+	if err != nil || bytes.Equal(before, after) {
+		return false, err
+	}
+	*s = *both
+	return true, nil
+}
+
+// bringBack undoes a removal of the conversation: the user imports it again.
+func (im *Importer) bringBack(ctx context.Context, e store.Entry) error {
+	if !im.w.Removed.Any() {
+		return nil
+	}
+	for _, src := range e.Session.Sources {
+		here := []registry.Segment{{Path: e.Path, ID: e.Session.ID, From: src.From}}
+		if err := im.w.Removed.BringBack(ctx, src.Agent, src.NativeID, []string{src.From}, here); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,186 @@
+// Package page renders a conversation as HTML: a whole page that stands alone, or a range
+// of messages as a fragment of a page.
+//
+// Everything in a conversation is data. Text is escaped, Markdown makes no HTML of its own,
+// links lead only to http, https and mailto, and a page allows no script or style but its
+// own and loads nothing.
+package page
+
+import (
+	"bufio"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/base64"
+	"fmt"
+	"io"
+	"strconv"
+	"time"
+
+	"cortext/cmd/internal/export/call"
+	"cortext/schema"
+)
+
+// An Input is what a page shows.
+type Input struct {
+	Session   *schema.Session
+	History   schema.History
+	Subagents []Subagent
+	LeftOut   []string                                      // what the page lacks, in a few words each
+	Root      string                                        // files below it are named relative to it; empty: the folder that most of them are in
+	Content   func(sha256 string) (content []byte, ok bool) // of an attachment; may be nil
+}
+
+// A Subagent is the conversation of a sub-agent, below the call that started it.
+type Subagent struct {
+	Call string // id of the call; empty: unknown
+	Input
+}
+
+// A Renderer renders conversations. Only one goroutine may use it at a time.
+type Renderer struct{ markdown Markdown }
+
+// A Markdown appends the HTML of a text in Markdown; ok is false if it cannot. The HTML must
+// be as safe as that of a page.
+type Markdown func(dst []byte, text string) (html []byte, ok bool)
+
+// New returns a Renderer. Without markdown, messages are shown as they were typed.
+func New(markdown Markdown) *Renderer { return &Renderer{markdown} }
+
+//go:embed style.css
+var style string
+
+//go:embed script.js
+var script string
+
+// Style and Script return what a page needs to show fragments.
+func Style() string  { return style }
+func Script() string { return script }
+
+// Policy returns the Content-Security-Policy of a page. It allows the page's own style and
+// script, by their hashes, and images that are in the page.
+func Policy() string {
+	return "default-src 'none'; style-src '" + hash(style) + "'; script-src '" + hash(script) + "'; img-src data:; base-uri 'none'; form-action 'none'"
+}
+
+func hash(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
+}
+
+// Page writes a whole page.
+func (r *Renderer) Page(to io.Writer, in *Input) error {
+	w := r.writer(to, in)
+	title := clean(in.Session.DisplayTitle())
+	w.raw("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta http-equiv=\"Content-Security-Policy\" content=\"")
+	w.text(Policy())
+	w.raw("\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n<meta name=\"referrer\" content=\"no-referrer\">\n<title>")
+	w.text(title)
+	w.raw("</title>\n<style>" + style + "</style>\n</head>\n<body>\n<a class=\"skip\" href=\"#talk\">To the conversation</a>\n<div class=\"page\">\n")
+	turns := w.turns()
+	w.index(turns)
+	w.raw("<div class=\"column\">\n")
+	w.head(turns)
+	w.raw("<div class=\"bar\" role=\"search\" hidden><input id=\"find\" type=\"search\" placeholder=\"Search\" aria-label=\"Search the conversation\"><output id=\"found\"></output>" +
+		"<button id=\"fold\" type=\"button\" aria-pressed=\"false\">Unfold all</button><button id=\"only\" type=\"button\" aria-pressed=\"false\">Only the talk</button>" +
+		"<button id=\"theme\" type=\"button\" aria-label=\"Light or dark\">◐</button></div>\n<main id=\"talk\">\n")
+	for i := range turns {
+		w.turn(&turns[i])
+	}
+	for _, sub := range w.subagents[""] {
+		w.subagent(sub)
+	}
+	w.raw("</main>\n<footer>Written by cortext.")
+	if n := in.History.Aside; n > 0 {
+		fmt.Fprintf(w.out, " %s on other branches %s not shown.", count(n, "message"), isAre(n))
+	}
+	for _, left := range in.LeftOut {
+		w.raw(" Left out: ")
+		w.text(clean(left))
+		w.raw(".")
+	}
+	w.raw("</footer>\n</div>\n</div>\n<script>" + script + "</script>\n</body>\n</html>\n")
+	return w.end()
+}
+
+// Messages writes the messages with numbers from to to, both included, as a fragment:
+// sections like those of a page.
+func (r *Renderer) Messages(to io.Writer, in *Input, first, last int) error {
+	w := r.writer(to, in)
+	for _, t := range w.turns() {
+		if t.within(first, last); len(t.messages) > 0 {
+			w.turn(&t)
+		}
+	}
+	return w.end()
+}
+
+func (r *Renderer) writer(to io.Writer, in *Input) *writer {
+	if in.Root == "" {
+		in.Root = call.Root(in.History.Tools)
+	}
+	w := &writer{r: r, in: in, out: bufio.NewWriterSize(to, 1<<16), loose: in.History.LooseCalls(), calls: map[string]*call.Call{}, subagents: map[string][]*Subagent{}}
+	for i := range in.Subagents {
+		sub := &in.Subagents[i]
+		w.subagents[sub.Call] = append(w.subagents[sub.Call], sub)
+	}
+	return w
+}
+
+// A writer writes one page.
+type writer struct {
+	r         *Renderer
+	in        *Input
+	out       *bufio.Writer
+	buf       []byte
+	loose     map[string][]string
+	calls     map[string]*call.Call
+	subagents map[string][]*Subagent // by the call that started them
+	prefix    string                 // of ids within a sub-agent
+	nested    int                    // sub-agents that were written
+	joined    bool                   // a card of calls is open
+	within    bool                   // the element of an answer is open
+}
+
+func (w *writer) end() error { return w.out.Flush() }
+
+func (w *writer) raw(s string) { _, _ = w.out.WriteString(s) } // bufio keeps the error for Flush
+
+// text writes text that means nothing in HTML.
+func (w *writer) text(s string) {
+	w.buf = AppendText(w.buf[:0], s)
+	_, _ = w.out.Write(w.buf)
+}
+
+// count counts things.
+func count(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return strconv.Itoa(n) + " " + thing + "s"
+}
+
+func isAre(n int) string {
+	if n == 1 {
+		return "is"
+	}
+	return "are"
+}
+
+// clock and date spell a time in UTC, as the files do.
+func clock(t time.Time) string { return t.UTC().Format("15:04") }
+func date(t time.Time) string  { return t.UTC().Format("2 January 2006") }
+
+// lasting spells a duration in a few characters.
+func lasting(d time.Duration) string {
+	switch {
+	case d < time.Second:
+		return ""
+	case d < time.Minute:
+		return fmt.Sprintf("%d s", int(d.Seconds()))
+	case d < time.Hour:
+		return fmt.Sprintf("%d min", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%d h %d min", int(d.Hours()), int(d.Minutes())%60)
+	}
+	return fmt.Sprintf("%d days", int(d.Hours()/24))
+}

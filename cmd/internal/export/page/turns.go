@@ -1,0 +1,226 @@
+package page
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"cortext/cmd/internal/export/call"
+	"cortext/schema"
+	"cortext/schema/clip"
+)
+
+// A turn is a prompt of the user and everything up to the next one.
+type turn struct {
+	number         int // of the turns, from 1
+	messages       []*schema.Message
+	words          string // the beginning of the prompt
+	steps, failed  int    // tool calls
+	added, removed int    // lines
+	began          time.Time
+	took           time.Duration
+}
+
+// mostWords is how many bytes of a prompt the index shows.
+const mostWords = 160
+
+// turns divides the history into turns. The first may have no prompt.
+func (w *writer) turns() (list []turn) {
+	h := &w.in.History
+	for i := range h.Messages {
+		m := &h.Messages[i]
+		if m.Role == schema.User || len(list) == 0 {
+			list = append(list, turn{number: len(list) + 1, began: m.Timestamp.Time()})
+			if t := &list[len(list)-1]; m.Role == schema.User {
+				t.words = strings.Join(strings.Fields(clip.Head(clean(m.Content), 4*mostWords)), " ")
+				if len(t.words) > mostWords {
+					t.words = clip.Head(t.words, mostWords) + "…"
+				}
+			}
+		}
+		t := &list[len(list)-1]
+		t.messages = append(t.messages, m)
+		if at := m.Timestamp.Time(); !at.IsZero() && !t.began.IsZero() {
+			t.took = max(t.took, at.Sub(t.began))
+		}
+		for _, id := range append(idsOf(m), w.loose[m.ID]...) {
+			about, ok := w.call(id)
+			if !ok {
+				continue
+			}
+			t.steps++
+			if about.Result == call.Failed {
+				t.failed++
+			} else {
+				t.added, t.removed = t.added+about.Added, t.removed+about.Removed
+			}
+		}
+	}
+	return list
+}
+
+// call describes a call, once.
+func (w *writer) call(id string) (*call.Call, bool) {
+	if c, ok := w.calls[id]; ok {
+		return c, true
+	}
+	t, ok := w.in.History.Tools[id]
+	if !ok {
+		return nil, false
+	}
+	c := call.Describe(&t, w.in.Root)
+	w.calls[id] = &c
+	return &c, true
+}
+
+func idsOf(m *schema.Message) (ids []string) {
+	for _, c := range m.ToolCalls {
+		ids = append(ids, c.ID)
+	}
+	return ids
+}
+
+// within keeps the messages of a turn with numbers from first to last.
+func (t *turn) within(first, last int) {
+	var kept []*schema.Message
+	for _, m := range t.messages {
+		if m.Number >= first && m.Number <= last {
+			kept = append(kept, m)
+		}
+	}
+	t.messages = kept
+}
+
+// facts says in a few words what happened in a turn.
+func (t *turn) facts() (parts []string) {
+	if !t.began.IsZero() {
+		parts = append(parts, clock(t.began))
+	}
+	if took := lasting(t.took); took != "" {
+		parts = append(parts, took)
+	}
+	if t.steps > 0 {
+		parts = append(parts, count(t.steps, "step"))
+	}
+	return parts
+}
+
+// trimZero spells a number with at most one decimal.
+func trimZero(f float64) string {
+	return strings.TrimSuffix(strconv.FormatFloat(f, 'f', 1, 64), ".0")
+}
+
+// index writes the list of the prompts.
+func (w *writer) index(turns []turn) {
+	w.raw("<nav class=\"index\" aria-label=\"Prompts\"><details open><summary>Prompts <span class=\"soft\">" + strconv.Itoa(len(turns)) + "</span></summary>\n<ol>\n")
+	for i := range turns {
+		t := &turns[i]
+		words := t.words
+		if words == "" {
+			words = "(no text)"
+		}
+		w.raw("<li><a href=\"#p" + strconv.Itoa(t.number) + "\"><span class=\"words\">")
+		w.text(words)
+		w.raw("</span> <span class=\"soft\">")
+		w.text(strings.Join(t.indexFacts(), " · "))
+		if t.failed > 0 {
+			w.raw(" · <span class=\"bad\">" + strconv.Itoa(t.failed) + " failed</span>")
+		}
+		w.raw("</span></a></li>\n")
+	}
+	w.raw("</ol></details></nav>\n")
+}
+
+func (t *turn) indexFacts() (parts []string) {
+	if !t.began.IsZero() {
+		parts = append(parts, clock(t.began))
+	}
+	if t.steps > 0 {
+		parts = append(parts, count(t.steps, "step"))
+	}
+	return parts
+}
+
+// head writes what is above the conversation: its title, facts, summary and plan.
+func (w *writer) head(turns []turn) {
+	s := w.in.Session
+	w.raw("<header>\n<p class=\"soft\">")
+	w.text(clean(s.ConversationType))
+	if at := s.CreatedAt.Time(); !at.IsZero() {
+		w.raw(" · <time datetime=\"")
+		w.text(string(schema.NewTime(at)))
+		w.raw("\">" + date(at) + "</time>")
+	}
+	w.raw("</p>\n<h1>")
+	w.text(clean(s.DisplayTitle()))
+	w.raw("</h1>\n<dl class=\"facts\">\n")
+	fact := func(name, value string) {
+		if value == "" {
+			return
+		}
+		w.raw("<div><dt>" + name + "</dt><dd>")
+		w.text(clean(value))
+		w.raw("</dd></div>\n")
+	}
+	steps, failed, added, removed := 0, 0, 0, 0
+	for _, t := range turns {
+		steps, failed, added, removed = steps+t.steps, failed+t.failed, added+t.added, removed+t.removed
+	}
+	fact("Agent", s.AgentConfig.Agent)
+	fact("Model", s.AgentConfig.Model)
+	if s.Git != nil {
+		fact("Branch", s.Git.Branch)
+	}
+	fact("Messages", strconv.Itoa(len(w.in.History.Messages)))
+	if steps > 0 {
+		value := strconv.Itoa(steps)
+		if failed > 0 {
+			value += ", " + strconv.Itoa(failed) + " failed"
+		}
+		fact("Steps", value)
+	}
+	if added+removed > 0 {
+		fact("Lines", call.Changed(added, removed))
+	}
+	if u := s.Usage; u != nil && u.CompletionTokens > 0 {
+		fact("Tokens written", "at least "+strconv.FormatInt(u.CompletionTokens, 10))
+	}
+	fact("Tags", strings.Join(s.Tags, ", "))
+	w.raw("</dl>\n")
+	w.about(s)
+	w.raw("</header>\n")
+}
+
+// about writes the summary, the plan and the notes of a conversation.
+func (w *writer) about(s *schema.Session) {
+	if s.ContextSummary == "" && s.Plan == nil && s.Notes == "" {
+		return
+	}
+	w.raw("<div class=\"card about\">\n")
+	part := func(title, text string) {
+		if text != "" {
+			w.raw("<h2>" + title + "</h2>\n<div class=\"md\">")
+			w.markdown(text)
+			w.raw("</div>\n")
+		}
+	}
+	part("Summary", s.ContextSummary)
+	if s.Plan != nil && len(s.Plan.Steps) > 0 {
+		w.raw("<h2>Plan</h2>\n<ul class=\"plan\">\n")
+		for _, step := range s.Plan.Steps {
+			mark, class := "○", "open"
+			switch step.Status {
+			case "completed":
+				mark, class = "✓", "done"
+			case "in_progress":
+				mark, class = "◐", "now"
+			}
+			w.raw("<li class=\"" + class + "\"><span class=\"mark\">" + mark + "</span><span class=\"hide\">" + class + ": </span> ")
+			w.text(clean(step.Content))
+			w.raw("</li>\n")
+		}
+		w.raw("</ul>\n")
+	}
+	part("Notes", s.Notes)
+	w.raw("</div>\n")
+}

@@ -1,0 +1,140 @@
+// Package portable is the document in which a conversation travels: between workspaces,
+// and to and from other programs. It reads and writes bytes, and knows no workspace.
+//
+// There are two forms with the same content. JSON is one object with the members name,
+// provider, modes, messages, longTermSummary and metrics, which other programs know, and
+// more members, so that nothing is lost. JSON Lines has a line for each record, as it is
+// in the log. A document has no time of its own: exportedAt is the conversation's last
+// activity, so that the same content always gives the same bytes.
+package portable
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"strings"
+	"time"
+
+	"cortext/schema"
+	"cortext/store"
+)
+
+// Version is the version of the documents that this package writes. It reads every
+// version with the same major number.
+const Version = "1.0"
+
+// A Conversation is the content of a document.
+type Conversation struct {
+	Session  *schema.Session  // nil: another program wrote the document, which has only a name and messages
+	Name     string           // the title; used if Session is nil
+	Messages []schema.Message // the lines of messages.jsonl, in order; earlier states of a record included
+	Tools    []schema.Tool    // the lines of tools.jsonl
+
+	Summaries   []*schema.Summary
+	Document    *Document
+	Attachments []Attachment
+	Subagents   []Subagent
+	LeftOut     []string // what the export left out on request
+}
+
+// A Document is the text that people keep beside a conversation.
+type Document struct {
+	Name string // of the file, in the conversation's folder
+	Text string
+}
+
+// An Attachment is the content of something that was attached to a message or a call.
+type Attachment struct {
+	SHA256 string // of the content as the agent had it, in hex; the stored content may be redacted
+	Data   []byte
+}
+
+// A Subagent is the conversation of a sub-agent. It has no document of its own.
+type Subagent struct {
+	NativeID string // names its folder
+	Conversation
+}
+
+// A FormatError says why something is not a document, or not one that can be read.
+type FormatError struct {
+	Foreign bool // it is no document of this kind at all
+	Why     string
+}
+
+func (e *FormatError) Error() string { return e.Why }
+
+func damaged(format string, args ...any) error {
+	return &FormatError{Why: "is damaged: " + fmt.Sprintf(format, args...)}
+}
+
+// checkVersion returns an error unless this package can read documents of a version.
+func checkVersion(have string) error {
+	major, _, _ := strings.Cut(have, ".")
+	if major != "1" {
+		return &FormatError{Why: fmt.Sprintf("is an export of version %.20q, and this cortext reads version %s: install a later one", have, Version)}
+	}
+	return nil
+}
+
+// Title returns the title of the conversation.
+func (c *Conversation) Title() string {
+	if c.Session == nil {
+		return c.Name
+	}
+	return c.Session.DisplayTitle()
+}
+
+// At returns when the conversation was last active; the zero time if nothing has a time.
+func (c *Conversation) At() time.Time {
+	if c.Session != nil && c.Session.LastActive != "" {
+		return c.Session.LastActive.Time()
+	}
+	var last time.Time
+	for i := range c.Messages {
+		if at := c.Messages[i].Timestamp.Time(); at.After(last) {
+			last = at
+		}
+	}
+	return last
+}
+
+// FileName returns the name of the file for a conversation: session-{name}-{date} and the
+// suffix of the format.
+func FileName(title string, at time.Time, suffix string) string {
+	date := "undated"
+	if !at.IsZero() {
+		date = at.UTC().Format(time.DateOnly)
+	}
+	return fmt.Sprintf("session-%s-%s.%s", cmp.Or(store.Slug(title), schema.Untitled), date, suffix)
+}
+
+// settled returns the session as a document has it: the same for every copy of the
+// conversation, wherever its folder is and however long its lines are.
+func settled(s *schema.Session) *schema.Session {
+	s = s.Clone()
+	s.Upgrade()
+	if s.Title == "" {
+		s.Title = s.DisplayTitle()
+	}
+	s.CountedBytes, s.Repair = 0, nil
+	if FolderWords(s) == "" {
+		s.ConversationID = "" // an earlier version chose it: a copy gets a folder of today's form
+	}
+	return s
+}
+
+// FolderWords returns the words in the name of a conversation's folder, or "" if the name
+// has another form than that of [store.FolderName].
+func FolderWords(s *schema.Session) string {
+	name := s.ConversationID
+	prefix := s.CreatedAt.Time().UTC().Format("1504") + "-" + s.ConversationType + "-"
+	end := strings.LastIndexByte(name, '-')
+	if !strings.HasPrefix(name, prefix) || end <= len(prefix) {
+		return ""
+	}
+	words := name[len(prefix):end]
+	if path.Base(store.FolderName(s, s.ConversationType, words)) != name {
+		return ""
+	}
+	return words
+}

@@ -1,0 +1,141 @@
+package export
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+
+	"cortext/cmd/internal/export/page"
+	"cortext/cmd/internal/export/portable"
+)
+
+// Pages are written by a program of their own, [PageProgram]: what renders Markdown would
+// make every start of cortext slower. The program reads a line about the page, then the
+// conversation in JSON Lines, and writes the page.
+
+// PageProgram is the name of the program that writes pages. It is installed beside cortext.
+const PageProgram = "cortext-page"
+
+// aboutPage is the line about a page.
+type aboutPage struct {
+	Numbers []int `json:"numbers"` // of the messages
+}
+
+// writePage writes a page. Without the program, it shows messages as they were typed.
+func writePage(ctx context.Context, w io.Writer, g *Gathered) error {
+	program, ok := pageProgram()
+	if !ok {
+		return page.New(nil).Page(w, PageOf(g))
+	}
+	var about aboutPage
+	for i := range g.Messages {
+		about.Numbers = append(about.Numbers, g.Messages[i].Number)
+	}
+	var in, failed bytes.Buffer
+	if err := errors.Join(json.NewEncoder(&in).Encode(about), portable.WriteLines(&in, &g.Conversation)); err != nil {
+		return err
+	}
+	cmd := exec.CommandContext(ctx, program)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = &in, w, &failed
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("%s: %w: %.400s", program, err, bytes.TrimSpace(failed.Bytes()))
+	}
+	return nil
+}
+
+// pageProgram finds the program that writes pages.
+func pageProgram() (file string, ok bool) {
+	name := PageProgram
+	if runtime.GOOS == "windows" {
+		name += ".exe"
+	}
+	if self, err := os.Executable(); err == nil {
+		beside := filepath.Join(filepath.Dir(self), name)
+		if info, err := os.Stat(beside); err == nil && info.Mode().IsRegular() {
+			return beside, true
+		}
+	}
+	found, err := exec.LookPath(name)
+	return found, err == nil
+}
+
+// Renders reports whether pages have their Markdown rendered.
+func Renders() bool {
+	_, ok := pageProgram()
+	return ok
+}
+
+// RenderPage is what [PageProgram] does: it reads a conversation and writes its page.
+func RenderPage(from io.Reader, to io.Writer, markdown page.Markdown) error {
+	in := bufio.NewReaderSize(from, 1<<16)
+	line, err := in.ReadBytes('\n')
+	if err != nil {
+		return fmt.Errorf("standard input: %w", err)
+	}
+	var about aboutPage
+	if err := json.Unmarshal(line, &about); err != nil {
+		return fmt.Errorf("standard input: %w", err)
+	}
+	c, err := portable.ReadLines(in)
+	if err != nil {
+		return fmt.Errorf("standard input %w", err)
+	}
+	if c.Session == nil {
+		return errors.New("standard input has no record of the conversation")
+	}
+	g := &Gathered{Conversation: *c}
+	numberAll(&g.Conversation)
+	for i := range g.Messages {
+		if i < len(about.Numbers) {
+			g.Messages[i].Number = about.Numbers[i]
+		}
+	}
+	return page.New(markdown).Page(to, PageOf(g))
+}
+
+// numberAll numbers the messages of a conversation and of its sub-agents.
+func numberAll(c *portable.Conversation) {
+	number(c.Messages)
+	for i := range c.Subagents {
+		numberAll(&c.Subagents[i].Conversation)
+	}
+}
+
+// PageOf returns what a page shows of a conversation: the branch that a resume continues.
+func PageOf(g *Gathered) *page.Input {
+	content := map[string][]byte{}
+	contentsOf(&g.Conversation, content)
+	return pageOf(&g.Conversation, func(sha256 string) ([]byte, bool) {
+		b, ok := content[sha256]
+		return b, ok
+	})
+}
+
+func contentsOf(c *portable.Conversation, content map[string][]byte) {
+	for _, a := range c.Attachments {
+		content[a.SHA256] = a.Data
+	}
+	for i := range c.Subagents {
+		contentsOf(&c.Subagents[i].Conversation, content)
+	}
+}
+
+func pageOf(c *portable.Conversation, content func(string) ([]byte, bool)) *page.Input {
+	in := &page.Input{Session: c.Session, History: History(c), LeftOut: c.LeftOut, Content: content}
+	for i := range c.Subagents {
+		sub := page.Subagent{Input: *pageOf(&c.Subagents[i].Conversation, content)}
+		if sub.Session != nil && sub.Session.Links != nil {
+			sub.Call = sub.Session.Links.ToolCallID
+		}
+		in.Subagents = append(in.Subagents, sub)
+	}
+	return in
+}

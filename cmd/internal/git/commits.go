@@ -1,0 +1,159 @@
+package git
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Logged is what a commit says of itself.
+type Logged struct {
+	ID      string
+	At      time.Time // when its change was made, which a rebase does not alter
+	Subject string
+	Values  []string // of the requested trailer
+	Paths   []string // of the files it changed against its first parent, below root, relative to it
+}
+
+// CommitNamed returns the commit that a revision names, with the values of a trailer.
+func CommitNamed(ctx context.Context, root, revision, trailer string) (c Logged, err error) {
+	ctx, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
+	all, err := commits(ctx, root, trailer, "--max-count=1", "--end-of-options", revision)
+	if err != nil {
+		return c, err
+	}
+	if len(all) == 0 {
+		return c, fmt.Errorf("%s names no commit", revision)
+	}
+	return all[0], nil
+}
+
+// IsCommit reports whether a revision names a commit.
+func IsCommit(ctx context.Context, root, revision string) bool {
+	ctx, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
+	_, err := read(ctx, root, "rev-parse", "--quiet", "--verify", "--end-of-options", revision+"^{commit}")
+	return err == nil
+}
+
+// InBranch reports whether a local branch has a commit.
+func InBranch(ctx context.Context, root, commit, branch string) bool {
+	ctx, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
+	_, err := read(ctx, root, "merge-base", "--is-ancestor", commit, "refs/heads/"+branch)
+	return err == nil
+}
+
+// CommitsWith lists the commits of all branches that have a trailer with a value, latest
+// first.
+func CommitsWith(ctx context.Context, root, trailer, value string) ([]Logged, error) {
+	all, err := commits(ctx, root, trailer, "--all", "--fixed-strings", "--grep="+trailer+": "+value)
+	return slices.DeleteFunc(all, func(c Logged) bool { return !slices.Contains(c.Values, value) }), err
+}
+
+// LastChange returns the id of the latest commit that changed a file or, with a line from
+// 1 on, that line, as of HEAD. The path is relative to root, with slashes.
+func LastChange(ctx context.Context, root, path string, line int) (id string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
+	var out string
+	if line > 0 {
+		out, err = read(ctx, root, "blame", "--porcelain", "--no-textconv", fmt.Sprintf("-L%d,%d", line, line), "HEAD", "--", path)
+	} else {
+		out, err = read(ctx, root, "-c", "log.showSignature=false", "log", "--max-count=1", "--format=%H", "HEAD", "--", path)
+	}
+	if err != nil {
+		return "", err
+	}
+	id, _, _ = strings.Cut(strings.TrimSpace(out), " ")
+	if id == "" {
+		return "", fmt.Errorf("no commit changed %s", path)
+	}
+	return id, nil
+}
+
+// commits runs git log.
+func commits(ctx context.Context, root, trailer string, args ...string) (all []Logged, err error) {
+	const begin, next = "\x01", "\x02"
+	format := "--format=" + strings.Join([]string{begin + "%H", "%at", "%s", "%(trailers:key=" + trailer + ",valueonly,separator=%x03)"}, next)
+	out, err := read(ctx, root, slices.Concat([]string{"-c", "log.showSignature=false", "-c", "core.quotePath=false", "log", "-z", "--name-only", "--relative",
+		"--no-renames", "--no-ext-diff", "--no-textconv", "-m", "--first-parent", format}, args, []string{"--"})...)
+	if err != nil {
+		return nil, err
+	}
+	for record := range strings.SplitSeq(out, "\x00") {
+		head, isHead := strings.CutPrefix(strings.TrimPrefix(record, "\n"), begin)
+		if !isHead {
+			if path := strings.TrimPrefix(record, "\n"); path != "" && len(all) > 0 {
+				all[len(all)-1].Paths = append(all[len(all)-1].Paths, path)
+			}
+			continue
+		}
+		parts := strings.SplitN(head, next, 4)
+		if len(parts) < 4 {
+			return nil, fmt.Errorf("git log in %s says %q", root, record)
+		}
+		seconds, err := strconv.ParseInt(parts[1], 10, 64)
+		if err != nil {
+			return nil, fmt.Errorf("git log in %s says %q", root, record)
+		}
+		c := Logged{ID: parts[0], At: time.Unix(seconds, 0).UTC(), Subject: parts[2]}
+		for value := range strings.SplitSeq(parts[3], "\x03") {
+			if value = strings.TrimSpace(value); value != "" {
+				c.Values = append(c.Values, value)
+			}
+		}
+		all = append(all, c)
+	}
+	return all, nil
+}
+
+// AddTrailer adds a trailer to the file of a commit message, unless the message has it. If
+// the user has yet to write the message, it leaves the first line and a blank one for it.
+func AddTrailer(ctx context.Context, root, file, trailer string) error {
+	ctx, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
+	_, err := read(ctx, root, "-c", "trailer.ifexists=addIfDifferent", "interpret-trailers", "--in-place", "--no-divider", "--trailer", trailer, file)
+	if err != nil {
+		return err
+	}
+	text, err := os.ReadFile(file)
+	if rest := bytes.TrimLeft(text, "\n"); err == nil && bytes.HasPrefix(rest, []byte(trailer)) {
+		err = os.WriteFile(file, append([]byte("\n\n"), rest...), 0o644)
+	}
+	return err
+}
+
+// DropLoneTrailer empties the file of a commit message that has trailers of one name and
+// no other line, except for comments.
+func DropLoneTrailer(ctx context.Context, root, file, name string) error {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	out, err := output(withInput(reader(ctx, root, []string{"stripspace", "--strip-comments"}), text))
+	if err != nil {
+		return err
+	}
+	for line := range strings.Lines(out) {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, name+": ") {
+			return nil
+		}
+	}
+	if strings.TrimSpace(out) == "" {
+		return nil
+	}
+	return os.WriteFile(file, nil, 0o644)
+}
+
+func withInput(cmd *exec.Cmd, text []byte) *exec.Cmd {
+	cmd.Stdin = bytes.NewReader(text)
+	return cmd
+}

@@ -1,0 +1,166 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// An Exchange pushes the branch of a work tree to its upstream and pulls from there, with
+// the user's own git. It merges only changes to some folders.
+type Exchange struct {
+	Root    string
+	Folders []string                               // what a merge may change, relative to Root, with slashes
+	Jitter  func(most time.Duration) time.Duration // a random time up to most
+}
+
+// An OutsideError reports that the upstream has changes outside of the folders of an
+// [Exchange].
+type OutsideError struct {
+	Upstream string
+	Paths    []string
+}
+
+func (e *OutsideError) Error() string {
+	return fmt.Sprintf("%s has changes to other files (%s): git pull merges them", e.Upstream, strings.Join(e.Paths[:min(len(e.Paths), 3)], ", "))
+}
+
+// mostRaces is how often a push tries again: twenty clones that push at once need up to 40
+// tries.
+const mostRaces = 100
+
+// The longest waits after the first try of a push and after later ones.
+const (
+	firstWait = 500 * time.Millisecond
+	mostWait  = 4 * time.Second
+)
+
+// Pull fetches the upstream of the current branch and merges it, if all that it changes is
+// in the folders. It reports whether there was anything to merge.
+func (x Exchange) Pull(ctx context.Context) (merged bool, err error) {
+	if op := Operation(x.Root); op != "" {
+		return false, &UnfinishedError{op}
+	}
+	up, err := x.upstream(ctx)
+	if err != nil {
+		return false, err
+	}
+	if _, err := output(attend(x.asking(ctx, "fetch", "--quiet", up.remote))); err != nil {
+		return false, err
+	}
+	if _, err := read(ctx, x.Root, "merge-base", "--is-ancestor", up.ref, "HEAD"); err == nil {
+		return false, nil
+	}
+	top, err := read(ctx, x.Root, "rev-parse", "--show-prefix")
+	if err != nil {
+		return false, err
+	}
+	out, err := read(ctx, x.Root, "diff", "--name-only", "--no-renames", "--no-ext-diff", "--no-textconv", "-z", "HEAD..."+up.ref)
+	if err != nil {
+		return false, err
+	}
+	prefix := strings.TrimSuffix(top, "\n")
+	var outside []string
+	for path := range strings.SplitSeq(strings.TrimSuffix(out, "\x00"), "\x00") {
+		if !slices.ContainsFunc(x.Folders, func(f string) bool { return strings.HasPrefix(path, prefix+f+"/") }) && path != "" {
+			outside = append(outside, path)
+		}
+	}
+	if len(outside) > 0 {
+		return false, &OutsideError{strings.TrimPrefix(up.ref, "refs/remotes/"), outside}
+	}
+	if _, err := output(attend(x.asking(ctx, "merge", "--quiet", "--ff", "--no-edit", up.ref))); err != nil {
+		if Operation(x.Root) == "merge" {
+			_, abortErr := run(ctx, x.Root, "merge", "--abort")
+			err = errors.Join(err, abortErr)
+		}
+		return false, err
+	}
+	return true, nil
+}
+
+// Push pushes the current branch to its upstream. If another clone pushed first, it pulls
+// and tries again. races is how often that happened.
+func (x Exchange) Push(ctx context.Context) (races int, err error) {
+	up, err := x.upstream(ctx)
+	if err != nil {
+		return 0, err
+	}
+	wait := firstWait
+	for {
+		_, err = output(attend(x.asking(ctx, "push", "--quiet", up.remote, "HEAD:"+up.branch)))
+		if err == nil || !lostRace.MatchString(err.Error()) || races >= mostRaces {
+			return races, err
+		}
+		for races++; ; races++ {
+			if _, err = x.Pull(ctx); err == nil || !lostRace.MatchString(err.Error()) || races >= mostRaces {
+				break
+			}
+			if err := sleep(ctx, x.Jitter(wait)); err != nil {
+				return races, err
+			}
+		}
+		if err != nil {
+			return races, err
+		}
+		if err := sleep(ctx, x.Jitter(wait)); err != nil {
+			return races, err
+		}
+		wait = min(2*wait, mostWait)
+	}
+}
+
+// lostRace matches what git says if another process was faster: another clone at the
+// remote, or another command in this one.
+var lostRace = regexp.MustCompile(`\[rejected\]|\[remote rejected\].*(lock|already exists|failed to update)|index\.lock|cannot lock ref|shallow\.lock`)
+
+func sleep(ctx context.Context, d time.Duration) error {
+	select {
+	case <-time.After(d):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// asking returns a git command that asks nothing unless a user is at the terminal. Its
+// messages are in English.
+func (x Exchange) asking(ctx context.Context, args ...string) *exec.Cmd {
+	cmd := command(ctx, x.Root, args)
+	cmd.Env = append(cmd.Env, "LC_ALL=C", "GIT_MERGE_AUTOEDIT=no")
+	if !attended() {
+		cmd.Env = append(cmd.Env, "GIT_TERMINAL_PROMPT=0")
+	}
+	return cmd
+}
+
+// An upstream is what a branch is pushed to.
+type upstream struct{ remote, branch, ref string }
+
+func (x Exchange) upstream(ctx context.Context) (up upstream, err error) {
+	at, ok := Head(x.Root)
+	if !ok || at.Branch == "" {
+		return up, errors.New("no branch is checked out: git switch to one first")
+	}
+	out, err := read(ctx, x.Root, "for-each-ref", "--format=%(upstream:remotename) %(upstream:remoteref) %(upstream)", "refs/heads/"+at.Branch)
+	if err != nil {
+		return up, err
+	}
+	words := strings.Fields(out)
+	if len(words) != 3 {
+		return up, fmt.Errorf("branch %s has no upstream: git push -u origin %[1]s", at.Branch)
+	}
+	return upstream{words[0], words[1], words[2]}, nil
+}
+
+// Clone clones a repository into a folder, as the user's git does.
+func Clone(ctx context.Context, url, dir string) error {
+	_, err := output(attend(Exchange{Root: filepath.Dir(dir)}.asking(ctx, "clone", "--quiet", "--", url, dir)))
+	return err
+}

@@ -1,0 +1,126 @@
+package git
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// A HookPart is our part of a git hook, which may be beside parts of others.
+type HookPart struct {
+	Hook    string // the name of the hook: prepare-commit-msg
+	Mark    string // the comment that begins our part; a blank line ends it
+	Command string // shell commands without a blank line
+}
+
+func (p HookPart) text() string { return p.Mark + "\n" + strings.TrimSpace(p.Command) + "\n\n" }
+
+// hooksDir returns the folder whose hooks git runs in root's clone. With husky, git runs
+// files that husky makes, and they run those that people write, one folder above.
+func hooksDir(ctx context.Context, root string) (string, error) {
+	out, err := run(ctx, root, "rev-parse", "--git-path", "hooks")
+	if err != nil {
+		return "", err
+	}
+	dir := filepath.FromSlash(strings.TrimSuffix(out, "\n"))
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(root, dir)
+	}
+	if filepath.Base(dir) == "_" && filepath.Base(filepath.Dir(dir)) == ".husky" {
+		dir = filepath.Dir(dir)
+	}
+	return dir, nil
+}
+
+// Add puts our part into the hook, before the parts of others, and returns the hook's
+// file. It reports whether that changed anything. A hook that is no shell script is an
+// error.
+func (p HookPart) Add(ctx context.Context, root string) (file string, changed bool, err error) {
+	dir, err := hooksDir(ctx, root)
+	if err != nil {
+		return "", false, err
+	}
+	file = filepath.Join(dir, p.Hook)
+	old, err := os.ReadFile(file)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return file, false, err
+	}
+	first, rest := "#!/bin/sh\n", old
+	switch end := bytes.IndexByte(old, '\n'); {
+	case bytes.HasPrefix(old, []byte("#!")) && end > 0:
+		first, rest = string(old[:end+1]), old[end+1:]
+		if !isShell(first) {
+			return file, false, fmt.Errorf("%s is no shell script: add to it: %s", file, strings.TrimSpace(p.Command))
+		}
+	case len(old) > 0 && filepath.Base(dir) == ".husky":
+		first = "" // husky runs it with sh
+	case len(old) > 0:
+		return file, false, fmt.Errorf("%s does not begin with #!/bin/sh: add to it: %s", file, strings.TrimSpace(p.Command))
+	}
+	text := first + p.text() + string(without(rest, p.Mark))
+	if text == string(old) {
+		return file, false, nil
+	}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return file, false, err
+	}
+	return file, true, replaceHook(file, []byte(text))
+}
+
+// Remove removes our part from the hook, and the hook if nothing else is in it.
+func (p HookPart) Remove(ctx context.Context, root string) (changed bool, err error) {
+	dir, err := hooksDir(ctx, root)
+	if err != nil {
+		return false, err
+	}
+	file := filepath.Join(dir, p.Hook)
+	old, err := os.ReadFile(file)
+	rest := without(old, p.Mark)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) || err == nil && len(rest) == len(old):
+		return false, nil
+	case err != nil:
+		return false, err
+	case len(bytes.TrimSpace(rest)) == 0 || string(rest) == "#!/bin/sh\n":
+		return true, os.Remove(file)
+	}
+	return true, replaceHook(file, rest)
+}
+
+// without returns a hook without our part.
+func without(text []byte, mark string) []byte {
+	before, part, found := bytes.Cut(text, []byte(mark+"\n"))
+	if !found {
+		return text
+	}
+	_, after, _ := bytes.Cut(part, []byte("\n\n"))
+	return append(bytes.Clone(before), after...)
+}
+
+// isShell reports whether the first line of a script names a shell.
+func isShell(first string) bool {
+	words := strings.Fields(strings.TrimPrefix(first, "#!"))
+	for i, word := range words {
+		switch base := filepath.Base(word); {
+		case base == "env" && i == 0:
+		case base == "sh" || base == "bash" || base == "dash" || base == "zsh" || base == "ksh":
+			return true
+		default:
+			return false
+		}
+	}
+	return false
+}
+
+// replaceHook replaces a hook, which git may be about to run.
+func replaceHook(file string, text []byte) error {
+	if err := replaceFile(file, text); err != nil {
+		return err
+	}
+	return os.Chmod(file, 0o755)
+}

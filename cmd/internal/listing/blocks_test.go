@@ -1,0 +1,88 @@
+package listing
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"slices"
+	"testing"
+)
+
+// large makes an index whose sections are read in several parts.
+func large(t *testing.T) (x *index, file []byte) {
+	t.Helper()
+	var records []*record
+	for i := range 20_000 {
+		r := &record{}
+		r.Path = fmt.Sprintf("conversations/2026-03-01/%05d-plan-%s-abcd", i, someWords[i%len(someWords)])
+		r.Title, r.ID = fmt.Sprintf("%s %d", someWords[i/7%len(someWords)], i), fmt.Sprintf("01%024d", i)
+		records = append(records, r)
+	}
+	x, file, err := inMemory(records)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if x.size[nameSection] < 2*copied {
+		t.Fatalf("the names have only %d bytes", x.size[nameSection])
+	}
+	return x, file
+}
+
+// TestPlaces: a text is found wherever in a section it is, also across the parts in which
+// the section is read.
+func TestPlaces(t *testing.T) {
+	x, file := large(t)
+	whole, err := openIndexAgain(t, file).load(nameSection)
+	if err != nil {
+		t.Fatal(err)
+	}
+	border := int((x.from[nameSection]/blockBytes*blockBytes + copied) - x.from[nameSection])
+	for _, texts := range [][][]byte{
+		{[]byte("login")}, {[]byte("00")}, {[]byte("nosuchthing")}, {[]byte("5")}, {[]byte("upload"), []byte("straße"), []byte("日本")},
+		{whole[border-7 : border+9]}, {whole[border-1 : border+1]}, {whole[border : border+30]}, {whole[len(whole)-20:]}, {whole[:40]},
+	} {
+		got, err := x.places(nameSection, texts)
+		want := placesIn(whole, texts, 0, len(whole))
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("%q: %d places, %v, want %d", texts, len(got), err, len(want))
+		}
+	}
+}
+
+func openIndexAgain(t *testing.T, file []byte) *index {
+	t.Helper()
+	x, err := openIndex(bytes.NewReader(file), int64(len(file)), func() error { return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+// TestDamagedParts: a changed byte anywhere in a section is an error of whatever reads the
+// section as a whole.
+func TestDamagedParts(t *testing.T) {
+	x, file := large(t)
+	for section := range sectionCount {
+		for _, at := range []int64{0, x.size[section] / 2, x.size[section] - 1} {
+			bad := bytes.Clone(file)
+			bad[x.data+x.from[section]+at] ^= 1
+			y := openIndexAgain(t, bad)
+			if err := y.check(section); err == nil {
+				t.Errorf("section %d, byte %d: check finds nothing", section, at)
+			}
+			if _, err := y.places(section, [][]byte{[]byte("x")}); err == nil {
+				t.Errorf("section %d, byte %d: places finds nothing", section, at)
+			}
+			if _, err := y.load(section); err == nil {
+				t.Errorf("section %d, byte %d: load finds nothing", section, at)
+			}
+		}
+	}
+	var b bytes.Buffer
+	if err := x.copyTo(&b, nameSection, 5, x.size[nameSection]-5); err != nil || int64(b.Len()) != x.size[nameSection]-5 {
+		t.Errorf("copied %d bytes, %v", b.Len(), err)
+	}
+	if err := x.copyTo(io.Discard, nameSection, 5, x.size[nameSection]); err == nil {
+		t.Error("copied beyond the section")
+	}
+}

@@ -1,0 +1,73 @@
+package redact
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"cortext/store"
+)
+
+// Linked returns the conversations of all that are linked to those in of, directly or
+// through others: forks, what they were forked from, and copies in other workspaces. A link
+// counts in both directions, whichever side names it. elsewhere has the ids of linked
+// conversations that all does not have, sorted.
+func Linked(all, of []store.Entry) (linked []store.Entry, elsewhere []string) {
+	links := map[string][]string{} // ids, of each id
+	entries := map[string]store.Entry{}
+	for _, e := range all {
+		id := e.Session.ID
+		if id == "" {
+			continue
+		}
+		entries[id] = e
+		if l := e.Session.Links; l != nil {
+			for _, to := range append(slices.Clone(l.Related), l.Parent) {
+				links[id], links[to] = append(links[id], to), append(links[to], id)
+			}
+		}
+	}
+	seen := map[string]bool{"": true}
+	var queue []string
+	for _, e := range of {
+		if id := e.Session.ID; !seen[id] {
+			seen[id], queue = true, append(queue, id)
+		}
+	}
+	for len(queue) > 0 {
+		id := queue[0]
+		queue = queue[1:]
+		for _, to := range links[id] {
+			if seen[to] {
+				continue
+			}
+			seen[to], queue = true, append(queue, to)
+			if e, ok := entries[to]; ok {
+				linked = append(linked, e)
+			} else {
+				elsewhere = append(elsewhere, to)
+			}
+		}
+	}
+	slices.SortFunc(linked, func(a, b store.Entry) int { return strings.Compare(a.Path, b.Path) })
+	slices.Sort(elsewhere)
+	return linked, elsewhere
+}
+
+// Having returns the conversations that have the text. It calls progress before each.
+func (r *Redactor) Having(ctx context.Context, entries []store.Entry, progress func(i int)) (list []store.Entry, err error) {
+	for i, e := range entries {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		progress(i)
+		c, _, err := r.find(e)
+		if err != nil {
+			return nil, err
+		}
+		if len(c.Files) > 0 || c.Named {
+			list = append(list, e)
+		}
+	}
+	return list, nil
+}

@@ -1,0 +1,187 @@
+package search
+
+import (
+	"bytes"
+
+	"cortext/cmd/internal/search/needle"
+	"cortext/schema/rawjson"
+)
+
+// Lines that begin as cortext writes them are searched without decoding them, because
+// decoding every line that has a common word takes ten times as long as finding it. Such a
+// line counts as whole unless it looks like several lines, as in package store.
+
+// A plainLine is a line that begins as cortext writes it. Its members are slices of it.
+type plainLine struct {
+	id, messageID []byte
+	texts         [2]rawText
+}
+
+// A rawText is a text as it is in a line.
+type rawText struct {
+	place Place
+	// json is the rest of the line, from behind the quotation mark that begins the text;
+	// or the input of a call: a JSON value, in which each string and number is a text.
+	// It is nil if there is no text.
+	json  []byte
+	input bool
+
+	checked int // the text does not end before this
+	ended   bool
+	end     int // where it ends, if ended
+}
+
+// plainMessage takes a line of messages.jsonl apart. ok is false if it must be decoded.
+func plainMessage(line []byte) (p plainLine, ok bool) {
+	rest := line
+	if p.id, rest = member(rest, `{"id":"`); len(p.id) == 0 {
+		return p, false
+	}
+	p.messageID = p.id
+	_, rest = member(rest, `,"parent_id":"`)
+	_, rest = member(rest, `,"timestamp":"`)
+	role, rest := member(rest, `,"role":"`)
+	switch string(role) {
+	case "user":
+		p.texts[0].place = InUser
+	case "assistant":
+		p.texts[0].place = InAssistant
+	case "system":
+		p.texts[0].place = InSystem
+	default:
+		return p, false
+	}
+	if text, ok := bytes.CutPrefix(rest, []byte(`,"content":"`)); ok {
+		p.texts[0].json = text
+		return p, true
+	}
+	return p, !bytes.Contains(rest, []byte(`"content"`))
+}
+
+// plainTool takes a line of tools.jsonl apart. ok is false if it must be decoded.
+func plainTool(line []byte) (p plainLine, ok bool) {
+	rest := line
+	if p.id, rest = member(rest, `{"id":"`); len(p.id) == 0 {
+		return p, false
+	}
+	if p.messageID, rest = member(rest, `,"message_id":"`); len(p.messageID) == 0 {
+		return p, false
+	}
+	_, rest = member(rest, `,"name":"`)
+	if input, ok := bytes.CutPrefix(rest, []byte(`,"input":`)); ok {
+		end := rawjson.End(input)
+		p.texts[0] = rawText{place: InInput, json: input[:end], input: true}
+		rest = input[end:]
+	}
+	if output, ok := bytes.CutPrefix(rest, []byte(`,"output":"`)); ok && len(output) > 0 && output[0] != '"' {
+		p.texts[1] = rawText{place: InOutput, json: output}
+		return p, true
+	}
+	return p, bytes.HasPrefix(rest, []byte("}")) // otherwise it may have an error in place of an output
+}
+
+// member returns the string that a line begins with, after its name, and the rest of the
+// line. It returns nil and the whole line if there is none, or one with an escape.
+func member(line []byte, name string) (value, rest []byte) {
+	if len(line) < len(name) || string(line[:len(name)]) != name {
+		return nil, line
+	}
+	value = line[len(name):]
+	end := bytes.IndexByte(value, '"')
+	if end < 0 || bytes.IndexByte(value[:end], '\\') >= 0 {
+		return nil, line
+	}
+	return value[:end], value[end+1:]
+}
+
+// matchPlain completes a record with the terms in the texts of a line. No term is in the
+// line before an offset.
+func (q *Query) matchPlain(r *record, line []byte, p *plainLine, from int) {
+	for i := range p.texts {
+		t := &p.texts[i]
+		if t.json == nil || !q.In.searched(t.place) {
+			continue
+		}
+		from := max(0, from-(cap(line)-cap(t.json)))
+		if t.input {
+			if q.maybeIn(t.json, from) {
+				for _, v := range values(nil, t.json) {
+					r.add(q.in(v.text))
+				}
+			}
+			continue
+		}
+		r.add(q.inRaw(t, from))
+	}
+}
+
+// maybeIn reports whether a term may be in a part of a line.
+func (q *Query) maybeIn(json []byte, from int) bool {
+	for i := range q.terms {
+		if q.terms[i].needle.Next(json, from) >= 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// inRaw returns the set of terms that occur in a text.
+func (q *Query) inRaw(t *rawText, from int) (set uint64) {
+	decoded := ""
+	for i := range q.terms {
+		term := &q.terms[i]
+		at := term.needle.Next(t.json, from)
+		if at < 0 || !t.reaches(at) {
+			continue
+		}
+		if !term.simple || !term.needle.Certain(t.json, at) {
+			if decoded == "" {
+				decoded = t.decode()
+			}
+			if at, _ := term.find(decoded, 0); at < 0 {
+				continue
+			}
+		}
+		set |= 1 << i
+	}
+	return set
+}
+
+// reaches reports whether a text that is not an input reaches an offset.
+func (t *rawText) reaches(at int) bool {
+	for !t.ended && t.checked < at {
+		n := bytes.IndexByte(t.json[t.checked:at], '"')
+		if n < 0 {
+			t.checked = at
+			break
+		}
+		quote := t.checked + n
+		if t.checked = quote + 1; !escaped(t.json[:quote]) {
+			t.end, t.ended = quote, true
+		}
+	}
+	return !t.ended || at < t.end
+}
+
+// escaped reports whether the backslashes at the end of b escape the next byte.
+func escaped(b []byte) bool {
+	n := 0
+	for n < len(b) && b[len(b)-1-n] == '\\' {
+		n++
+	}
+	return n%2 == 1
+}
+
+// decode returns a text that is not an input.
+func (t *rawText) decode() string {
+	t.reaches(len(t.json))
+	text := make([]byte, 0, t.end+2)
+	text = append(text, '"')
+	text = append(text, t.json[:t.end]...)
+	return rawjson.String(append(text, '"'))
+}
+
+// whole reports whether a plain line counts as whole.
+func whole(line []byte) bool {
+	return bytes.HasSuffix(line, []byte("}")) && !needle.Welded(line)
+}

@@ -1,0 +1,102 @@
+package search
+
+import (
+	"bytes"
+	"hash/maphash"
+	"math/bits"
+	"slices"
+
+	"cortext/cmd/internal/search/needle"
+)
+
+// A regular is a log in which each line is plain and counts, since no id occurs twice, and
+// in which each message follows the one before it. Nearly all logs are like this, and
+// knowing that takes a tenth of the time that package store needs to find out which lines
+// count.
+type regular struct {
+	starts []int32  // where the lines begin
+	sums   []uint64 // hashes of their ids
+	slots  []int32  // hash table of indexes into sums, plus one
+}
+
+var idSeed = maphash.MakeSeed()
+
+// read reads a whole log. It returns false if the log is not regular. It uses the memory
+// of what it read before.
+func (r *regular) read(log []byte, isCall bool) bool {
+	r.starts, r.sums = r.starts[:0], r.sums[:0]
+	if needle.Welded(log) {
+		return false
+	}
+	var first, last []byte
+	for at := 0; at < len(log); {
+		n := bytes.IndexByte(log[at:], '\n')
+		if n < 1 || log[at+n-1] != '}' {
+			return false
+		}
+		id, rest := member(log[at:at+n], `{"id":"`)
+		if len(id) == 0 {
+			return false
+		}
+		if !isCall {
+			parent, rest := member(rest, `,"parent_id":"`)
+			if at == 0 {
+				first = parent
+			} else if !bytes.Equal(parent, last) {
+				return false
+			}
+			if !bytes.HasPrefix(rest, []byte(`,"timestamp":"`)) {
+				return false
+			}
+			last = id
+		}
+		r.starts = append(r.starts, int32(at))
+		r.sums = append(r.sums, maphash.Bytes(idSeed, id))
+		at += n + 1
+	}
+	return r.index() && (first == nil || r.find(first) < 0)
+}
+
+// index builds the hash table. It returns false if an id occurs twice.
+func (r *regular) index() bool {
+	n := 2 << bits.Len(uint(len(r.sums)))
+	if cap(r.slots) < n {
+		r.slots = make([]int32, n)
+	}
+	r.slots = r.slots[:n]
+	clear(r.slots)
+	for i, sum := range r.sums {
+		slot := r.slot(sum)
+		if *slot != 0 {
+			return false
+		}
+		*slot = int32(i) + 1
+	}
+	return true
+}
+
+// slot returns the slot of the hash of an id, which may be empty.
+func (r *regular) slot(sum uint64) *int32 {
+	for i := sum; ; i++ {
+		s := &r.slots[i&uint64(len(r.slots)-1)]
+		if *s == 0 || r.sums[*s-1] == sum {
+			return s
+		}
+	}
+}
+
+// find returns the place of the line with an id, or -1.
+func (r *regular) find(id []byte) int { return int(*r.slot(maphash.Bytes(idSeed, id))) - 1 }
+
+// number completes the records of a conversation with the numbers of their messages. r is
+// the log of its messages.
+func (r *regular) number(all []record) {
+	for i := range all {
+		f := &all[i]
+		if f.isCall {
+			f.number = r.find(f.messageID) + 1
+		} else if at, ok := slices.BinarySearch(r.starts, int32(f.offset)); ok {
+			f.number = at + 1
+		}
+	}
+}

@@ -1,0 +1,98 @@
+package schema
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+
+	"cortext/schema/rawjson"
+)
+
+// MergeSessionFiles merges two versions of a session.json that have a common ancestor, and
+// returns the merged file in the one spelling. What only one side changed is that side's;
+// where both sides differ from base, the rules for a merged file apply (FORMAT.md,
+// "Merging"). The result does not depend on which side is ours. A base that is empty or
+// unreadable counts as absent. An error means that one of the sides cannot be read.
+func MergeSessionFiles(base, ours, theirs []byte) ([]byte, error) {
+	a, err := membersOf(ours)
+	if err != nil {
+		return nil, fmt.Errorf("ours: %w", err)
+	}
+	b, err := membersOf(theirs)
+	if err != nil {
+		return nil, fmt.Errorf("theirs: %w", err)
+	}
+	if before, err := membersOf(base); err == nil {
+		a, b = a.changedSince(before, b), b.changedSince(before, a)
+	}
+	s, err := mergeSides([]side{a, b})
+	if err != nil {
+		return nil, err
+	}
+	return s.Marshal()
+}
+
+// membersOf reads a session.json, also one that a merge left in need of repair, as a side.
+func membersOf(raw []byte) (side, error) {
+	s, err := ParseSession(raw)
+	if err != nil {
+		return side{}, err
+	}
+	if raw, err = s.Marshal(); err != nil {
+		return side{}, err
+	}
+	members, err := rawjson.Members(raw)
+	return side{members: members, active: s.LastActive.Time()}, err
+}
+
+// always are the members that the rules choose from both sides, whatever base has: they
+// only grow, or are counted again if the sides differ.
+var always = []string{"version", "created_at", "last_active", "message_count", "tokens", "counted_bytes", "usage", "sources", "links", "id"}
+
+// changedSince returns the side without the members that it has as in base and that the
+// other side changed. A member and its stamp are one. A text in which base's version has
+// more redacted than the changed one stays: the rules decide.
+func (s side) changedSince(base, other side) side {
+	mine, before, theirs := s.texts(), base.texts(), other.texts()
+	mark := []byte("[redacted: ")
+	s.members = slices.DeleteFunc(slices.Clone(s.members), func(m rawjson.Member) bool {
+		name := strings.TrimSuffix(m.Name, stampSuffix)
+		text := mine[name]
+		return !slices.Contains(always, name) && bytes.Equal(text, before[name]) && !bytes.Equal(text, theirs[name]) &&
+			bytes.Count(theirs[name], mark) >= bytes.Count(text, mark)
+	})
+	return s
+}
+
+// texts returns the text of each member with that of its stamp, by the member's name.
+func (s side) texts() map[string][]byte {
+	all := map[string][]byte{}
+	for _, m := range s.members {
+		name := strings.TrimSuffix(m.Name, stampSuffix)
+		all[name] = append(append(append(all[name], m.Name...), ' '), m.Value...)
+	}
+	return all
+}
+
+// MergeSummaryFiles merges two versions of a summary: the one made last, then the one with
+// the greatest bytes. An error means that one of them cannot be read.
+func MergeSummaryFiles(ours, theirs []byte) ([]byte, error) {
+	var spelled [2][]byte
+	var made [2]Time
+	for i, raw := range [][]byte{ours, theirs} {
+		s, err := ParseSummary(raw)
+		if err != nil {
+			return nil, err
+		}
+		if spelled[i], err = s.Marshal(); err != nil {
+			return nil, err
+		}
+		made[i] = s.CreatedAt
+	}
+	order := made[0].Time().Compare(made[1].Time())
+	if order > 0 || order == 0 && bytes.Compare(spelled[0], spelled[1]) > 0 {
+		return spelled[0], nil
+	}
+	return spelled[1], nil
+}

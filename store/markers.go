@@ -1,0 +1,112 @@
+package store
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+
+	"cortext/schema/jsonl"
+)
+
+// dropMarkers removes the markers of a merge conflict from the logs, if git or a person
+// changed messages.jsonl since it was last counted. The lines between them stay. It looks
+// at whole logs only then.
+func (tx *Tx) dropMarkers() error {
+	switch {
+	case tx.c.staged() || tx.c.base != "" || tx.doc.before == nil:
+		return nil
+	case !tx.doc.mend && (tx.began == tx.doc.counted || tx.began == tx.since.Messages.End):
+		return nil
+	}
+	for _, name := range []string{toolsFile, messagesFile} {
+		found, err := tx.c.hasMarkers(name)
+		if err != nil {
+			return err
+		}
+		if !found {
+			continue
+		}
+		l, err := tx.openWhole(name)
+		if err == nil && l != nil {
+			err = tx.rewriteWithoutMarkers(l)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// hasMarkers reports whether a log has a line that begins like the first marker of a
+// conflict. It does not look at logs that are too large for a repair.
+func (r *Reader) hasMarkers(name string) (bool, error) {
+	l, err := r.openOwn(name)
+	if l == nil {
+		return false, err
+	}
+	defer l.close()
+	if l.size > maxRepair {
+		return false, nil
+	}
+	first := []byte("\n<<<<<<<")
+	buf := make([]byte, 1<<20)
+	kept := copy(buf, "\n") // the log begins a line
+	for at := int64(0); ; {
+		n, err := l.ReadAt(buf[kept:], at)
+		if bytes.Contains(buf[:kept+n], first) {
+			return true, nil
+		}
+		if errors.Is(err, io.EOF) || err == nil && n == 0 {
+			return false, nil
+		}
+		if err != nil {
+			return false, err
+		}
+		at += int64(n)
+		kept = copy(buf, buf[max(0, kept+n-len(first)+1):kept+n])
+	}
+}
+
+// rewriteWithoutMarkers sets the markers in a log aside. jj puts a byte before each line of
+// a side, which it removes, too.
+func (tx *Tx) rewriteWithoutMarkers(l *logFile) error {
+	var aside []byte
+	err := eachLine(l, l.Size(), func(line []byte) error {
+		if isMarker(line) {
+			aside = append(aside, line...)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if _, err := (kept{tx.c.s.Files}).copy("damaged/"+l.name, bytes.NewReader(aside)); err != nil {
+		return fmt.Errorf("set the conflict markers of %q aside: %w", l.name, err)
+	}
+	inside := false
+	return tx.rewrite(l, func(line []byte, out io.Writer) error {
+		if isMarker(line) {
+			inside = line[0] != '>'
+			return nil
+		}
+		if inside && len(line) > 2 && (line[0] == '+' || line[0] == '-') && line[1] == '{' {
+			line = line[1:]
+		}
+		_, err := out.Write(line)
+		return err
+	})
+}
+
+// isMarker reports whether a line is a marker of a merge conflict.
+func isMarker(line []byte) (is bool) {
+	if len(line) == 0 || line[0] == '{' {
+		return false
+	}
+	jsonl.Split(bytes.TrimRight(line, "\r\n"), 0, 1, true, func(_ jsonl.Record, err error) bool {
+		var d *jsonl.Damage
+		is = errors.As(err, &d) && d.Kind == jsonl.Conflict
+		return false
+	})
+	return is
+}

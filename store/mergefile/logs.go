@@ -1,0 +1,279 @@
+package mergefile
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"cortext/schema"
+	"cortext/schema/jsonl"
+)
+
+// A line is a line of a log, without its line end.
+type line struct {
+	text []byte
+	key  string // what makes it the same line on both sides
+	record
+}
+
+// A record is what a line says of the record in it. It is the zero record if the line is
+// not one whole record.
+type record struct {
+	is       bool
+	id       string
+	at       time.Time
+	rev      int
+	redacted int  // number of redactions
+	bare     bool // only places the record: the line before a redacted one
+}
+
+func messageLine(text []byte) record {
+	m, err := schema.ParseMessage(text)
+	if err != nil {
+		return record{}
+	}
+	bare := m.Rev == 0 && m.Content == "" && m.Reasoning == "" && len(m.Blocks)+len(m.Attachments)+len(m.Redacted)+len(m.Unknown) == 0 && m.Usage == nil && m.Model == ""
+	return record{true, m.ID, m.Timestamp.Time(), m.Rev, len(m.Redacted), bare}
+}
+
+func toolLine(text []byte) record {
+	t, err := schema.ParseTool(text)
+	if err != nil {
+		return record{}
+	}
+	bare := t.Rev == 0 && len(t.Input) == 0 && t.Output == "" && t.Error == "" && t.Success == nil && t.ExitCode == nil && len(t.Attachments)+len(t.Redacted)+len(t.Unknown) == 0
+	return record{true, t.ID, t.Timestamp.Time(), t.Rev, len(t.Redacted), bare}
+}
+
+// A log is one version of a log: its lines, and the torn tail after them.
+type log struct {
+	lines [][]byte
+	torn  []byte
+}
+
+// mergeLogs merges two versions of a log. Lines that both begin with stay where they are.
+// Of the others, each side's keep their order, and lines of the two sides are in the order
+// of their times.
+func mergeLogs(parse func([]byte) record, base, ours, theirs []byte) ([]byte, error) {
+	x, y, before := split(parse, ours), split(parse, theirs), split(parse, base)
+	torn, err := tornTail(before, x, y)
+	if err != nil {
+		return nil, err
+	}
+	same := 0
+	for same < min(len(x.lines), len(y.lines)) && bytes.Equal(x.lines[same], y.lines[same]) {
+		same++
+	}
+	gone := map[string]bool{} // lines that are no records, and that a side removed since base
+	rest := [2][]line{read(parse, x.lines[same:]), read(parse, y.lines[same:])}
+	for _, text := range before.lines {
+		gone[string(text)] = true
+	}
+	for i := range rest {
+		have := map[string]bool{}
+		for _, l := range rest[1-i] {
+			have[string(l.text)] = true
+		}
+		rest[i] = slices.DeleteFunc(rest[i], func(l line) bool { return !l.is && gone[string(l.text)] && !have[string(l.text)] })
+	}
+	if later(rest[0], rest[1]) {
+		rest[0], rest[1] = rest[1], rest[0]
+	}
+	merged := withoutRedacted(interleave(rest[0], rest[1]))
+	out := make([]byte, 0, len(ours)+len(theirs))
+	for _, text := range x.lines[:same] {
+		out = append(append(out, text...), '\n')
+	}
+	for _, l := range merged {
+		out = append(append(out, l.text...), '\n')
+	}
+	return append(out, torn...), nil
+}
+
+// split splits a log into lines. A carriage return before a newline is part of the line
+// end. A last line without newline is a torn tail unless it is a whole record.
+func split(parse func([]byte) record, raw []byte) log {
+	var l log
+	for text := range bytes.Lines(raw) {
+		whole, ended := bytes.CutSuffix(text, []byte("\n"))
+		whole = bytes.TrimSuffix(whole, []byte("\r"))
+		if !ended && !parse(whole).is {
+			l.torn = text
+			continue
+		}
+		l.lines = append(l.lines, whole)
+	}
+	return l
+}
+
+// tornTail returns the torn tail of the merged log: that of either side, unless a writer
+// on the other side has set it aside since base.
+func tornTail(base, x, y log) ([]byte, error) {
+	switch {
+	case bytes.Equal(x.torn, y.torn):
+		return x.torn, nil
+	case len(x.torn) > 0 && len(y.torn) > 0:
+		return nil, fmt.Errorf("both sides end in the middle of a line: %w", ErrUnsure)
+	}
+	torn := append(slices.Clone(x.torn), y.torn...)
+	if bytes.Equal(torn, base.torn) {
+		return nil, nil
+	}
+	return torn, nil
+}
+
+// read parses lines. It leaves out repeated lines of a record, and conflict markers.
+func read(parse func([]byte) record, texts [][]byte) []line {
+	lines := make([]line, 0, len(texts))
+	times := map[string]int{}
+	for _, text := range texts {
+		l := line{text: text, record: parse(text)}
+		if !l.is && isMarker(text) {
+			continue
+		}
+		n := times[string(text)]
+		if times[string(text)]++; n > 0 && l.id != "" {
+			continue
+		}
+		// A line without an id may stand several times.
+		l.key = fmt.Sprintf("%d %s", n, text)
+		lines = append(lines, l)
+	}
+	return lines
+}
+
+func isMarker(text []byte) (is bool) {
+	jsonl.Split(text, 0, 1, true, func(_ jsonl.Record, err error) bool {
+		d, ok := err.(*jsonl.Damage)
+		is = ok && d.Kind == jsonl.Conflict
+		return false
+	})
+	return is
+}
+
+// later reports whether x comes after y: by the time of the first record, then by bytes.
+func later(x, y []line) bool {
+	return slices.CompareFunc(x, y, compareLines) > 0
+}
+
+func compareLines(a, b line) int {
+	return cmp.Or(a.at.Compare(b.at), bytes.Compare(a.text, b.text))
+}
+
+// interleave merges two lists of lines. A line that both have is there once, and is at a
+// place that fits both lists if there is one, otherwise where x has it.
+func interleave(x, y []line) []line {
+	inX, inY := map[string]int{}, map[string]int{}
+	for i, l := range x {
+		inX[l.key] = i
+	}
+	for i, l := range y {
+		inY[l.key] = i
+	}
+	merged := make([]line, 0, len(x)+len(y))
+	atX, atY := 0, 0
+	for _, at := range append(ascending(x, inY), [2]int{len(x), len(y)}) {
+		only := slices.DeleteFunc(slices.Clone(y[atY:at[1]]), func(l line) bool { _, both := inX[l.key]; return both })
+		merged = byTime(merged, x[atX:at[0]], only)
+		if at[0] < len(x) {
+			merged = append(merged, x[at[0]])
+		}
+		atX, atY = at[0]+1, at[1]+1
+	}
+	return merged
+}
+
+// ascending returns the places, in x and in the other list, of a longest run of common
+// lines that are in the same order in both.
+func ascending(x []line, inOther map[string]int) [][2]int {
+	type node struct {
+		at   [2]int
+		prev int
+	}
+	var nodes []node
+	var ends []int // ends[n]: the node that ends the best run of n+1 lines
+	for i, l := range x {
+		j, both := inOther[l.key]
+		if !both {
+			continue
+		}
+		n, _ := slices.BinarySearchFunc(ends, j, func(end, j int) int { return cmp.Compare(nodes[end].at[1], j) })
+		prev := -1
+		if n > 0 {
+			prev = ends[n-1]
+		}
+		nodes = append(nodes, node{[2]int{i, j}, prev})
+		if n == len(ends) {
+			ends = append(ends, 0)
+		}
+		ends[n] = len(nodes) - 1
+	}
+	if len(ends) == 0 {
+		return nil
+	}
+	var run [][2]int
+	for at := ends[len(ends)-1]; at >= 0; at = nodes[at].prev {
+		run = append(run, nodes[at].at)
+	}
+	slices.Reverse(run)
+	return run
+}
+
+// byTime appends the lines of x and y to merged. Each list keeps its order; of their next
+// lines the older comes first. A line without an id stays with the line before it.
+func byTime(merged, x, y []line) []line {
+	for len(x) > 0 && len(y) > 0 {
+		from := &x
+		if compareLines(y[0], x[0]) < 0 {
+			from = &y
+		}
+		n := 1
+		for n < len(*from) && (*from)[n].id == "" {
+			n++
+		}
+		merged = append(merged, (*from)[:n]...)
+		*from = (*from)[n:]
+	}
+	return append(append(merged, x...), y...)
+}
+
+// withoutRedacted removes the lines that a redacted one replaced and that the other side
+// still had: those with a smaller rev and fewer redactions. A line with a greater rev may
+// say more, and stays; readers prefer the redacted one.
+func withoutRedacted(lines []line) []line {
+	best := map[string]record{}
+	for _, l := range lines {
+		b := best[l.id]
+		if l.redacted > b.redacted || l.redacted > 0 && l.redacted == b.redacted && l.rev > b.rev {
+			best[l.id] = l.record
+		}
+	}
+	lines = slices.DeleteFunc(lines, func(l line) bool {
+		b, redacted := best[l.id]
+		return l.id != "" && redacted && l.redacted < b.redacted && l.rev < b.rev && !l.bare
+	})
+	// A reader may rely on the first line of an id having no rev.
+	first := map[string]int{}
+	for i, l := range lines {
+		at, seen := first[l.id]
+		if !seen {
+			first[l.id] = i
+		} else if l.bare && lines[at].rev > 0 {
+			copy(lines[at+1:i+1], lines[at:i])
+			lines[at] = l
+			first = places(lines[:i+1])
+		}
+	}
+	return lines
+}
+
+// places returns the place of the first line of each id.
+func places(lines []line) map[string]int {
+	first := map[string]int{}
+	for i, l := range slices.Backward(lines) {
+		first[l.id] = i
+	}
+	return first
+}
