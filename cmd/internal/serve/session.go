@@ -1,0 +1,452 @@
+package serve
+
+import (
+	"net/http"
+	"strings"
+
+	"cortext/cmd/internal/caller"
+	"cortext/cmd/internal/fork"
+	"cortext/cmd/internal/history"
+	"cortext/cmd/internal/organise"
+	"cortext/cmd/internal/stop"
+	"cortext/cmd/internal/workspace"
+	"cortext/schema"
+	"cortext/store"
+)
+
+// A full is a whole conversation. The members down to activeFiles are those that other
+// programs know.
+type full struct {
+	ID               string    `json:"id"`
+	Name             string    `json:"name"`
+	CreatedAt        int64     `json:"createdAt"`
+	UpdatedAt        int64     `json:"updatedAt"`
+	ShortTermMemory  []message `json:"shortTermMemory"` // the last messages
+	LongTermSummary  string    `json:"longTermSummary"`
+	Provider         string    `json:"provider"`
+	Modes            modes     `json:"modes"`
+	Metrics          metrics   `json:"metrics"`
+	WorkingDirectory string    `json:"workingDirectory"` // relative to the workspace
+	ActiveFiles      []string  `json:"activeFiles"`      // that the agent changed, the most recently changed last
+
+	Type        string            `json:"type"`
+	Status      string            `json:"status"`
+	Archived    bool              `json:"archived"`
+	Agent       string            `json:"agent"`
+	Model       string            `json:"model"`
+	Tags        []string          `json:"tags"`
+	Notes       string            `json:"notes"`
+	Values      map[string]string `json:"values"`
+	Plan        []step            `json:"plan"`
+	Branches    []history.Branch  `json:"branches"`
+	Related     []string          `json:"related"` // ids of conversations that it is linked with
+	Path        string            `json:"path"`
+	Workspace   string            `json:"workspace"`
+	Description string            `json:"description"`
+	Running     bool              `json:"running"` // an agent runs a turn that this server started
+}
+
+type modes struct {
+	Orchestrate       bool `json:"orchestrate"`
+	Plan              bool `json:"plan"`
+	BypassPermissions bool `json:"bypassPermissions"`
+}
+
+type metrics struct {
+	MessageCount     int   `json:"messageCount"`
+	ToolCallCount    int   `json:"toolCallCount"`
+	TokenEstimate    int64 `json:"tokenEstimate"`
+	PromptTokens     int64 `json:"promptTokens"`
+	CompletionTokens int64 `json:"completionTokens"`
+	CachedTokens     int64 `json:"cachedTokens"`
+}
+
+type step struct {
+	Content string `json:"content"`
+	Status  string `json:"status"`
+}
+
+// entry returns the conversation that a request names by its id.
+func (space *Space) entry(id string) (store.Entry, error) {
+	e, ok, err := space.ByConversation(id)
+	if err == nil && !ok {
+		err = &problem{status: http.StatusNotFound, detail: "there is no conversation " + id + " in this workspace"}
+	}
+	return e, err
+}
+
+// on opens the workspace of a request about one conversation, and finds that.
+func (s *Server) on(r *http.Request) (*Space, store.Entry, error) {
+	space, err := s.open(r)
+	if err != nil {
+		return nil, store.Entry{}, err
+	}
+	e, err := space.entry(r.PathValue("id"))
+	if err != nil {
+		space.End()
+		return nil, store.Entry{}, err
+	}
+	return space, e, nil
+}
+
+// tag returns the ETag of what people and agents can change about a conversation.
+func tag(e store.Entry) string { return tagOf(e.Session.AppendLine(nil)) }
+
+// expected returns an error if a request demands another state of the conversation than it
+// has (If-Match).
+func expected(r *http.Request, e store.Entry) error {
+	if want := r.Header.Get("If-Match"); want != "" && !hasTag(want, tag(e)) {
+		return &problem{status: http.StatusPreconditionFailed, detail: "the conversation has changed since: read it again"}
+	}
+	return nil
+}
+
+// get answers GET /api/sessions/{id}.
+func (s *Server) get(_ http.ResponseWriter, r *http.Request) (*answer, error) {
+	space, e, err := s.on(r)
+	if err != nil {
+		return nil, err
+	}
+	defer space.End()
+	last, err := number(r, "messages", 0, messagesMost, space.Config.KeepMessages)
+	if err != nil {
+		return nil, err
+	}
+	out, err := s.whole(space, e, last)
+	if err != nil {
+		return nil, err
+	}
+	return &answer{body: map[string]any{"session": out}, tag: tag(e)}, nil
+}
+
+// whole describes a conversation with its last messages.
+func (s *Server) whole(space *Space, e store.Entry, last int) (*full, error) {
+	about, err := history.Describe(space.Workspace, e)
+	if err != nil {
+		return nil, err
+	}
+	c, err := s.content(space, e, 0)
+	if err != nil {
+		return nil, err
+	}
+	x := e.Session
+	out := &full{
+		ID: x.ID, Name: x.DisplayTitle(), CreatedAt: millisOf(x.CreatedAt), UpdatedAt: millisOf(x.LastActive),
+		ShortTermMemory: c.messages(max(0, len(c.Messages)-last), last), LongTermSummary: x.ContextSummary,
+		Provider: providerOf(x), Modes: modesOf(x),
+		Metrics:          metrics{MessageCount: x.MessageCount, ToolCallCount: about.Calls, TokenEstimate: x.Tokens},
+		WorkingDirectory: x.WorkingDir, ActiveFiles: []string{},
+		Type: x.ConversationType, Status: workspace.ShownStatus(e), Archived: x.Archived, Agent: x.AgentConfig.Agent, Model: x.AgentConfig.Model,
+		Tags: append([]string{}, x.Tags...), Notes: x.Notes, Values: map[string]string{}, Plan: []step{}, Branches: c.Branches,
+		Related: []string{}, Path: e.Path, Workspace: space.Store.Root(), Description: x.Description, Running: s.runs(x.ID),
+	}
+	if u := x.Usage; u != nil {
+		out.Metrics.PromptTokens, out.Metrics.CompletionTokens, out.Metrics.CachedTokens = u.PromptTokens, u.CompletionTokens, u.CachedTokens
+	}
+	for _, f := range about.Files {
+		out.ActiveFiles = append(out.ActiveFiles, f.Path)
+	}
+	for _, v := range organise.Values(x) {
+		out.Values[v.Key] = v.Text
+	}
+	if x.Plan != nil {
+		for _, st := range x.Plan.Steps {
+			out.Plan = append(out.Plan, step{st.Content, st.Status})
+		}
+	}
+	if x.Links != nil {
+		if x.Links.Parent != "" {
+			out.Related = append(out.Related, x.Links.Parent)
+		}
+		out.Related = append(out.Related, x.Links.Related...)
+	}
+	return out, nil
+}
+
+func providerOf(x *schema.Session) string {
+	if p := x.AgentConfig.Provider; p != nil && p.Type != "" {
+		return p.Type
+	}
+	return x.AgentConfig.Agent
+}
+
+func modesOf(x *schema.Session) (m modes) {
+	if at := x.AgentConfig.Modes; at != nil {
+		m.Plan = at.Plan
+		m.BypassPermissions = strings.EqualFold(at.Permission, "bypassPermissions") || strings.EqualFold(at.Permission, "yolo")
+	}
+	return m
+}
+
+// create answers POST /api/sessions.
+func (s *Server) create(_ http.ResponseWriter, r *http.Request) (*answer, error) {
+	var in struct {
+		Name     string `json:"name"`
+		Provider string `json:"provider"`
+		Type     string `json:"type"`
+	}
+	if err := read(r, &in); err != nil {
+		return nil, err
+	}
+	space, err := s.open(r)
+	if err != nil {
+		return nil, err
+	}
+	defer space.End()
+	e, err := space.begin(in.Type, in.Name)
+	if err != nil {
+		return nil, err
+	}
+	out, err := s.whole(space, e, 0)
+	if err != nil {
+		return nil, err
+	}
+	return &answer{status: http.StatusCreated, body: map[string]any{"session": out}, location: "/api/sessions/" + e.Session.ID, tag: tag(e)}, nil
+}
+
+// chatType is the type of a conversation that the client gives none.
+const chatType = "chat"
+
+// begin starts a conversation.
+func (space *Space) begin(typ, name string) (store.Entry, error) {
+	if typ == "" {
+		typ = chatType
+	}
+	e, _, err := caller.New(space.Workspace, space.Capture).Start(typ, name)
+	return e, err
+}
+
+// A patch is what PATCH changes; what is absent stays.
+type patch struct {
+	Name     *string           `json:"name"`
+	Modes    *modes            `json:"modes"`
+	Status   *schema.Status    `json:"status"`
+	Archived *bool             `json:"archived"`
+	Tags     *[]string         `json:"tags"` // all of them
+	Notes    *string           `json:"notes"`
+	Values   map[string]string `json:"values"` // an empty one removes the key
+}
+
+// update answers PATCH /api/sessions/{id}.
+func (s *Server) update(_ http.ResponseWriter, r *http.Request) (*answer, error) {
+	var in patch
+	if err := read(r, &in); err != nil {
+		return nil, err
+	}
+	if in.Modes != nil {
+		return nil, &problem{status: http.StatusUnprocessableEntity, detail: "modes are the agent's: they are recorded, and set in the agent"}
+	}
+	space, e, err := s.on(r)
+	if err != nil {
+		return nil, err
+	}
+	defer space.End()
+	if err := expected(r, e); err != nil {
+		return nil, err
+	}
+	if e, err = in.apply(space.Workspace, e); err != nil {
+		return nil, err
+	}
+	out, err := s.whole(space, e, 0)
+	if err != nil {
+		return nil, err
+	}
+	return &answer{body: map[string]any{"session": out}, tag: tag(e)}, nil
+}
+
+// apply makes the changes. All are checked before the first is made.
+func (p *patch) apply(w *workspace.Workspace, e store.Entry) (store.Entry, error) {
+	changes, err := p.changes(e)
+	if err != nil {
+		return e, err
+	}
+	try := e.Session.Clone()
+	for _, change := range changes {
+		if err := change(try); err != nil {
+			return e, err
+		}
+	}
+	if len(changes) > 0 {
+		if e, err = organise.Apply(w, e, func(x *schema.Session) error {
+			for _, change := range changes {
+				if err := change(x); err != nil {
+					return err
+				}
+			}
+			return nil
+		}); err != nil {
+			return e, err
+		}
+	}
+	if p.Status != nil && *p.Status != e.Session.Status {
+		if _, err := w.SetStatus(e, *p.Status); err != nil {
+			return e, err
+		}
+		return w.Entry(e.Path)
+	}
+	return e, nil
+}
+
+func (p *patch) changes(e store.Entry) (list []organise.Change, err error) {
+	if p.Name != nil {
+		title, err := workspace.CleanTitle(*p.Name)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, func(x *schema.Session) error { x.Title = title; return nil })
+	}
+	if p.Status != nil && !isStatus(*p.Status) {
+		return nil, invalid("status %q is not one of %v", *p.Status, schema.Statuses())
+	}
+	if p.Archived != nil {
+		list = append(list, organise.Archive(*p.Archived))
+	}
+	if p.Tags != nil {
+		var tags []string
+		for _, t := range *p.Tags {
+			parsed, err := organise.ParseTags(t)
+			if err != nil {
+				return nil, err
+			}
+			tags = append(tags, parsed...)
+		}
+		var gone []string
+		for _, have := range e.Session.Tags {
+			if !containsFold(tags, have) {
+				gone = append(gone, have)
+			}
+		}
+		list = append(list, organise.Untag(gone), organise.Tag(tags))
+	}
+	if p.Notes != nil {
+		list = append(list, organise.ReplaceNotes(*p.Notes))
+	}
+	var values []organise.Value
+	for key, text := range p.Values {
+		v, err := organise.ParseValue(key + "=" + text)
+		if err != nil {
+			return nil, err
+		}
+		values = append(values, v)
+	}
+	if len(values) > 0 {
+		list = append(list, organise.Set(values))
+	}
+	return list, nil
+}
+
+func isStatus(st schema.Status) bool {
+	for _, s := range schema.Statuses() {
+		if s == st {
+			return true
+		}
+	}
+	return false
+}
+
+func containsFold(list []string, word string) bool {
+	for _, w := range list {
+		if strings.EqualFold(w, word) {
+			return true
+		}
+	}
+	return false
+}
+
+// remove answers DELETE /api/sessions/{id}: it removes the conversation.
+func (s *Server) remove(_ http.ResponseWriter, r *http.Request) (*answer, error) {
+	space, e, err := s.on(r)
+	if err != nil {
+		return nil, err
+	}
+	defer space.End()
+	if err := expected(r, e); err != nil {
+		return nil, err
+	}
+	if err := stop.Remove(r.Context(), space.Workspace, space.Capture, e); err != nil {
+		return nil, err
+	}
+	return &answer{status: http.StatusNoContent}, nil
+}
+
+// fork answers POST /api/sessions/{id}/fork.
+func (s *Server) fork(_ http.ResponseWriter, r *http.Request) (*answer, error) {
+	var in struct {
+		At     string `json:"at"` // a message, by number or id; empty: the end
+		Branch int    `json:"branch"`
+		Name   string `json:"name"`
+	}
+	if err := read(r, &in); err != nil {
+		return nil, err
+	}
+	space, e, err := s.on(r)
+	if err != nil {
+		return nil, err
+	}
+	defer space.End()
+	forked, err := fork.From(space.Workspace, space.Workspace, e, fork.Options{Choice: history.Choice{Branch: in.Branch, At: in.At}, Title: in.Name})
+	if err != nil {
+		return nil, err
+	}
+	out, err := s.whole(space, forked.Entry, 0)
+	if err != nil {
+		return nil, err
+	}
+	return &answer{status: http.StatusCreated, body: map[string]any{"session": out, "prompt": forked.Prompt}, location: "/api/sessions/" + forked.Entry.Session.ID}, nil
+}
+
+// A stopped is the answer to a stop.
+type stopped struct {
+	Status    string `json:"status"`
+	Summary   string `json:"summary"`
+	Committed bool   `json:"committed"`
+	Unsaved   string `json:"unsaved,omitempty"` // why something could not be saved
+}
+
+// stop answers POST /api/sessions/{id}/stop.
+func (s *Server) stop(_ http.ResponseWriter, r *http.Request) (*answer, error) {
+	space, e, err := s.on(r)
+	if err != nil {
+		return nil, err
+	}
+	defer space.End()
+	done, err := stop.New(space.Workspace, space.Capture, space.Compact).Stop(r.Context(), e)
+	if err != nil {
+		return nil, err
+	}
+	out := stopped{Status: workspace.ShownStatus(done.Entry), Summary: done.Summary, Committed: done.Committed}
+	if done.Unsaved != nil {
+		out.Unsaved = done.Unsaved.Error()
+	}
+	return &answer{body: out}, nil
+}
+
+// summarize answers POST /api/sessions/{id}/summarize: it makes the missing summaries of
+// old messages.
+func (s *Server) summarize(_ http.ResponseWriter, r *http.Request) (*answer, error) {
+	space, e, err := s.on(r)
+	if err != nil {
+		return nil, err
+	}
+	defer space.End()
+	done, err := space.Compact.Compact(r.Context(), e, true)
+	if err != nil {
+		return nil, err
+	}
+	out := struct {
+		Summary     string `json:"summary"`
+		TokensSaved int64  `json:"tokensSaved"`
+	}{Summary: e.Session.ContextSummary}
+	for _, part := range done.Ranges {
+		if part.Tokens > 0 {
+			out.TokensSaved += part.SourceTokens - int64(part.Tokens)
+		}
+	}
+	if out.Summary == "" {
+		out.Summary = e.Session.Description
+	}
+	if len(done.Failed) > 0 {
+		return nil, &problem{status: http.StatusBadGateway, detail: done.Failed[0].Error(), hint: "what was summarized before is kept: try again"}
+	}
+	return &answer{body: out}, nil
+}
