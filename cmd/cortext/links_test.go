@@ -46,7 +46,7 @@ func TestHookLinks(t *testing.T) {
 	}
 }
 
-// TestPageLinks: cortext does not link what only cortext-page needs. Each of these would add
+// TestPageLinks: cortext does not link what only cortext-web needs. Each of these would add
 // 5 to 30 percent to every start.
 func TestPageLinks(t *testing.T) {
 	out, err := exec.Command("go", "list", "-deps", "cortext/cmd/cortext").Output()
@@ -56,7 +56,7 @@ func TestPageLinks(t *testing.T) {
 	for dep := range strings.Lines(string(out)) {
 		for _, p := range []string{"github.com/yuin/goldmark", "github.com/klauspost/compress", "net/http", "crypto/tls"} {
 			if dep = strings.TrimSpace(dep); dep == p || strings.HasPrefix(dep, p+"/") {
-				t.Errorf("cortext links %s: only cortext-page may", dep)
+				t.Errorf("cortext links %s: only cortext-web may", dep)
 			}
 		}
 	}

@@ -1,4 +1,4 @@
-// Package companion starts cortext-page, which does what cortext needs large libraries for.
+// Package companion starts cortext-web, which does what cortext needs large libraries for.
 // A library sets itself up at every start of a program that links it, used or not: those for
 // HTTP, Markdown and zstd would make every start of cortext half as long again.
 package companion
@@ -13,7 +13,7 @@ import (
 )
 
 // Program is the name of the program. It is installed beside cortext.
-const Program = "cortext-page"
+const Program = "cortext-web"
 
 // The words that the program is started with.
 const (
@@ -21,7 +21,17 @@ const (
 	CompressWord   = "compress"   // with zstd
 	DecompressWord = "decompress" // what was compressed with zstd
 	AskWord        = "ask"        // reads a [Question], writes an [Answer]
+	ServeWord      = "serve"      // takes a [Serving] as its only argument, and serves until it is ended
 )
+
+// A Serving says what to serve, as JSON.
+type Serving struct {
+	Root  string   `json:"root"`  // the workspace, absolute, without symbolic links
+	Addr  string   `json:"addr"`  // to listen on, with a port
+	Hosts []string `json:"hosts"` // names that clients may use besides localhost
+	Open  bool     `json:"open"`  // open the page in a browser
+	JSON  bool     `json:"json"`  // print the addresses and the token as a JSON object
+}
 
 // Find finds the program.
 func Find() (file string, ok bool) {

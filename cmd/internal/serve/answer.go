@@ -84,6 +84,10 @@ func (a *answer) write(w http.ResponseWriter, r *http.Request) {
 	if status == 0 {
 		status = http.StatusOK
 	}
+	if a.tag != "" {
+		h.Set("ETag", a.tag)
+		h.Set("Cache-Control", "private, no-cache")
+	}
 	if a.body == nil {
 		w.WriteHeader(status)
 		return

@@ -250,9 +250,6 @@ type eventLines struct {
 	split []byte // the beginning of a character
 }
 
-// writeTime is how long a client may take to receive what is sent to it.
-const writeTime = 10 * time.Second
-
 func (l *eventLines) Write(b []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

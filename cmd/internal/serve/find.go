@@ -285,16 +285,15 @@ func (s *Server) workspaceSessions(w http.ResponseWriter, r *http.Request) (*ans
 		return nil, err
 	}
 	defer l.Close()
-	p, err := l.Page(sel)
+	p, err := rowsOf(l, sel, "")
 	if err != nil {
 		return nil, err
 	}
-	rows := []encodedRow{}
-	for i := range p.Rows {
-		d := describe(&p.Rows[i])
-		rows = append(rows, encodedRow{d.ID, d.Name, d.Model, d.Status, d.UpdatedAt})
+	list := []encodedRow{}
+	for i := range p.rows {
+		d := describe(&p.rows[i])
+		list = append(list, encodedRow{d.ID, d.Name, d.Model, d.Status, d.UpdatedAt})
 	}
-	linkPages(w, r, sel, p.Total)
-	return &answer{body: rows}, nil
+	linkPages(w, r, sel, p.total)
+	return &answer{body: list}, nil
 }
-

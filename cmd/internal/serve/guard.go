@@ -1,12 +1,14 @@
 package serve
 
 import (
+	"crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
 	"net"
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // A guard decides which requests are served. Other programs and pages on this machine can
@@ -15,12 +17,41 @@ import (
 //   - Host must be an address or a known name, so that a name that somebody points to this
 //     machine (DNS rebinding) is refused.
 //   - A browser's request must come from the page itself: Origin and Sec-Fetch-Site tell.
-//   - Everything but the page's static files needs the token. A client sends it in the
-//     header Authorization. The page gets a cookie in exchange for it, which counts only
-//     for reading; what changes something needs the header.
+//   - Everything but the page's static files needs the token in the header Authorization.
+//     For the page's own reads, a cookie will do, which a browser gets for a key that
+//     works once.
 type guard struct {
-	token string
-	names []string
+	token   string
+	cookies string // what the cookie of the page holds
+	names   []string
+	listen  net.IP // where the server listens; unspecified: on every address of this machine
+
+	mu   sync.Mutex
+	keys string // opens the page once
+}
+
+// newGuard returns a guard that expects a token. Cookies hold another secret, so that a leak
+// of one does not allow changes.
+func newGuard(c Config) *guard {
+	return &guard{token: c.Token, cookies: rand.Text(), names: c.Names, listen: c.Listen, keys: rand.Text()}
+}
+
+// key returns what opens the page in a browser, once.
+func (g *guard) key() string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.keys
+}
+
+// useKey reports whether a key opens the page, and makes another one then.
+func (g *guard) useKey(key string) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if !same(key, g.keys) {
+		return false
+	}
+	g.keys = rand.Text()
+	return true
 }
 
 // cookieName names the cookie with which the page reads. A port is part of it, because
@@ -33,7 +64,12 @@ func cookieName(host string) string {
 	return "cortext-" + port
 }
 
-func (g guard) protect(next http.Handler) http.Handler {
+// cookie returns the cookie with which a browser may read.
+func (g *guard) cookie(r *http.Request) *http.Cookie {
+	return &http.Cookie{Name: cookieName(r.Host), Value: g.cookies, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode}
+}
+
+func (g *guard) protect(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("X-Content-Type-Options", "nosniff")
@@ -51,7 +87,7 @@ func (g guard) protect(next http.Handler) http.Handler {
 }
 
 // refusal returns why a request is not served, or nil.
-func (g guard) refusal(r *http.Request) *problem {
+func (g *guard) refusal(r *http.Request) *problem {
 	if !g.knows(r.Host) {
 		return &problem{status: http.StatusMisdirectedRequest, detail: "the host name of this request is not one of this server: use its address, or start it with --host"}
 	}
@@ -78,7 +114,7 @@ func (g guard) refusal(r *http.Request) *problem {
 // isNavigation reports whether a request is a link to the page that was followed on another
 // site. Such a page loads nothing that the site could read.
 func isNavigation(r *http.Request) bool {
-	return r.Method == http.MethodGet && r.URL.Path == "/" && r.URL.RawQuery == "" && r.Header.Get("Sec-Fetch-Mode") == "navigate"
+	return r.Method == http.MethodGet && r.URL.Path == "/" && r.Header.Get("Sec-Fetch-Mode") == "navigate"
 }
 
 // isPublic reports whether a path holds nothing of the user's.
@@ -92,30 +128,39 @@ func isDaemon(path string) bool {
 	return first == "init" || first == "workspaces" || first == "sessions"
 }
 
-func (g guard) authorized(r *http.Request) bool {
-	if scheme, token, ok := strings.Cut(r.Header.Get("Authorization"), " "); ok && strings.EqualFold(scheme, "Bearer") {
-		return g.is(strings.TrimSpace(token))
-	}
-	if r.Method != http.MethodGet && r.Method != http.MethodHead {
-		return false
+// authorized reports whether a request may be carried out.
+func (g *guard) authorized(r *http.Request) bool {
+	if r.Header.Get("Authorization") != "" || r.Method != http.MethodGet && r.Method != http.MethodHead {
+		return g.mayChange(r)
 	}
 	cookie, err := r.Cookie(cookieName(r.Host))
-	return err == nil && g.is(cookie.Value)
+	return err == nil && same(cookie.Value, g.cookies)
 }
 
-// is compares a token in constant time.
-func (g guard) is(token string) bool {
-	have, want := sha256.Sum256([]byte(token)), sha256.Sum256([]byte(g.token))
-	return subtle.ConstantTimeCompare(have[:], want[:]) == 1
+// mayChange reports whether a request has the token.
+func (g *guard) mayChange(r *http.Request) bool {
+	scheme, token, ok := strings.Cut(r.Header.Get("Authorization"), " ")
+	return ok && strings.EqualFold(scheme, "Bearer") && same(strings.TrimSpace(token), g.token)
 }
 
-// knows reports whether a Host header names this server.
-func (g guard) knows(host string) bool {
+// same compares secrets in constant time.
+func same(a, b string) bool {
+	have, want := sha256.Sum256([]byte(a)), sha256.Sum256([]byte(b))
+	return b != "" && subtle.ConstantTimeCompare(have[:], want[:]) == 1
+}
+
+// knows reports whether a Host header names this server: an address of loopback, the one it
+// listens on, localhost, or a name that the user gave. A server that listens on every
+// address takes each.
+func (g *guard) knows(host string) bool {
 	name := host
 	if h, _, err := net.SplitHostPort(host); err == nil {
 		name = h
 	}
 	name = strings.TrimSuffix(strings.TrimPrefix(name, "["), "]")
-	return net.ParseIP(name) != nil || strings.EqualFold(name, "localhost") ||
+	if ip := net.ParseIP(name); ip != nil {
+		return ip.IsLoopback() || g.listen != nil && (g.listen.IsUnspecified() && !ip.IsUnspecified() || g.listen.Equal(ip))
+	}
+	return strings.EqualFold(name, "localhost") ||
 		slices.ContainsFunc(g.names, func(known string) bool { return strings.EqualFold(known, name) })
 }

@@ -79,22 +79,40 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request) (*answer, error) {
 		return nil, err
 	}
 	defer l.Close()
-	p, err := pageOf(l, sel, strings.TrimSpace(r.URL.Query().Get("q")))
+	p, err := rowsOf(l, sel, strings.TrimSpace(r.URL.Query().Get("q")))
 	if err != nil {
 		return nil, err
 	}
-	out := listPage{Sessions: make([]described, len(p.Rows)), Total: p.Total, Offset: sel.Offset}
-	for i := range p.Rows {
-		out.Sessions[i] = describe(&p.Rows[i])
+	out := listPage{Sessions: []described{}, Total: p.total, Offset: sel.Offset}
+	for i := range p.rows {
+		out.Sessions = append(out.Sessions, describe(&p.rows[i]))
 	}
-	linkPages(w, r, sel, p.Total)
+	linkPages(w, r, sel, p.total)
 	return &answer{body: out}, nil
 }
 
-// pageOf returns a page of the conversations that a selection and words select.
-func pageOf(l *listing.Listing, sel listing.Selection, words string) (listing.Page, error) {
+// rows are a page of a list.
+type rows struct {
+	rows  []listing.Row
+	total int // conversations that were selected
+}
+
+// rowsOf returns a page of the conversations that a selection and words select.
+func rowsOf(l *listing.Listing, sel listing.Selection, words string) (out rows, err error) {
 	if words == "" {
-		return l.Page(sel)
+		p, err := l.Page(sel)
+		if err != nil {
+			return rows{}, err
+		}
+		out.total = p.Total
+		all, err := p.Rows()
+		if err != nil {
+			return rows{}, err
+		}
+		for r := range all {
+			out.rows = append(out.rows, r)
+		}
+		return out, nil
 	}
 	at, _ := l.Match(words, sel.Filter)
 	if sel.Order != "" {
@@ -103,12 +121,12 @@ func pageOf(l *listing.Listing, sel listing.Selection, words string) (listing.Pa
 	if sel.Reverse {
 		slices.Reverse(at)
 	}
-	p := listing.Page{Total: len(at)}
+	out.total = len(at)
 	at = at[min(sel.Offset, len(at)):]
 	for _, i := range at[:min(sel.Limit, len(at))] {
-		p.Rows = append(p.Rows, l.Row(i))
+		out.rows = append(out.rows, l.Row(i))
 	}
-	return p, nil
+	return out, nil
 }
 
 // selectionOf reads the filters, the order and the page from the query.

@@ -3,12 +3,8 @@ package serve
 import (
 	"encoding/json"
 	"net/http"
-	"slices"
-	"sync"
 
-	"cortext/cmd/internal/history"
 	"cortext/schema"
-	"cortext/store"
 )
 
 // A message is a message as a client gets it.
@@ -71,104 +67,6 @@ func callOf(t *schema.Tool) call {
 		c.Input = json.RawMessage(t.Input)
 	}
 	return c
-}
-
-// content is a conversation as read: a branch of it, in order.
-type content struct {
-	schema.History
-	Branches []history.Branch
-}
-
-// messages returns a part of the content, at most n messages from the i-th on.
-func (c *content) messages(i, n int) []message {
-	out := []message{}
-	part := c.Messages[min(i, len(c.Messages)):]
-	for k := range part[:min(n, len(part))] {
-		out = append(out, messageOf(&part[k], c.Calls(&part[k])))
-	}
-	return out
-}
-
-// index returns the position of a message, or -1.
-func (c *content) index(id string) int {
-	return slices.IndexFunc(c.Messages, func(m schema.Message) bool { return m.ID == id })
-}
-
-// A reader keeps the content of a few conversations, so that the parts of a long one do not
-// each read it from its beginning. It trusts what it keeps only while the logs have not
-// changed.
-type reader struct {
-	mu   sync.Mutex
-	kept []keptContent // the most recently used last
-}
-
-type keptContent struct {
-	root, path string
-	branch     int
-	at         store.Checkpoint
-	content    *content
-}
-
-// keptMost is how many conversations a reader keeps.
-const keptMost = 4
-
-func (k *reader) get(root, path string, branch int, c *store.Conversation) *content {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	for i, have := range k.kept {
-		if have.root == root && have.path == path && have.branch == branch {
-			k.kept = slices.Delete(k.kept, i, i+1)
-			if !c.Unchanged(have.at) {
-				return nil
-			}
-			k.kept = append(k.kept, have)
-			return have.content
-		}
-	}
-	return nil
-}
-
-func (k *reader) put(add keptContent) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.kept = append(k.kept, add); len(k.kept) > keptMost {
-		k.kept = slices.Delete(k.kept, 0, 1)
-	}
-}
-
-// content reads a branch of a conversation; 0 is the one that a resume continues.
-func (s *Server) content(space *Space, e store.Entry, branch int) (*content, error) {
-	c, err := space.Open(e)
-	if err != nil {
-		return nil, err
-	}
-	defer c.Close()
-	root := space.Store.Root()
-	if have := s.reader.get(root, e.Path, branch, c); have != nil {
-		return have, nil
-	}
-	at, err := c.CheckpointNow() // before reading: what is written meanwhile makes it stale
-	if err != nil {
-		return nil, err
-	}
-	all, err := history.ByID(c.Messages(), func(m *schema.Message) (string, int64) { return m.ID, m.Precedence() })
-	if err != nil {
-		return nil, err
-	}
-	out := &content{Branches: history.BranchesOf(all)}
-	end := ""
-	if branch != 0 {
-		i := slices.IndexFunc(out.Branches, func(b history.Branch) bool { return b.Number == branch })
-		if i < 0 {
-			return nil, &history.BranchError{Number: branch, Have: out.Branches}
-		}
-		end = out.Branches[i].End
-	}
-	if out.History, _, err = c.History(store.Limit{End: end}); err != nil {
-		return nil, err
-	}
-	s.reader.put(keptContent{root, e.Path, branch, at, out})
-	return out, nil
 }
 
 const (

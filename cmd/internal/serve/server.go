@@ -14,6 +14,7 @@ import (
 
 	"cortext/cmd/internal/capture"
 	"cortext/cmd/internal/compact"
+	"cortext/cmd/internal/export/page"
 	"cortext/cmd/internal/payload"
 	"cortext/cmd/internal/serve/live"
 	"cortext/cmd/internal/workspace"
@@ -36,10 +37,11 @@ type Config struct {
 	Open       func(root string) (*Space, error) // opens one of them
 	Token      string                            // what a client must present
 	Names      []string                          // host names that clients may use besides localhost and addresses
+	Listen     net.IP                            // the address that the server listens on
 	Environ    []string                          // for the agents' programs
-	Types      []string                          // conversation types, for the page
-	Now        func() time.Time
-	Log        func(text string) // reports a defect; a request's own errors go to the client
+	Markdown   func() page.Markdown              // renders Markdown, for one goroutine
+	Log        func(text string)                 // reports a defect; a request's own errors go to the client
+	KeyUsed    func(next string)                 // the page was opened: another browser needs the next key; may be nil
 }
 
 // Limits of the server.
@@ -56,33 +58,52 @@ const (
 // A Server serves the conversations of the workspaces on this machine.
 type Server struct {
 	Config
-	hub   *live.Hub
-	mux   *http.ServeMux
-	guard guard
-	turns chan struct{} // a place for each agent that may run
+	hub    *live.Hub
+	mux    *http.ServeMux
+	guard  *guard
+	reader reader
+	lists  listTags
+	turns  chan struct{} // a place for each agent that may run
 
 	mu      sync.Mutex
 	running map[string]bool // conversations in which an agent runs a turn
 	working sync.WaitGroup  // of those turns
 }
 
+// listTags names the states of lists, by workspace.
+type listTags struct {
+	mu sync.Mutex
+	of map[string]listTag
+}
+
+type listTag struct {
+	tag string
+	at  time.Time
+}
+
 // New returns a server. Serve starts it.
 func New(c Config) *Server {
-	s := &Server{Config: c, turns: make(chan struct{}, maxTurns), running: map[string]bool{}}
-	s.guard = guard{token: c.Token, names: c.Names}
-	s.hub = live.NewHub(s.openConversation)
+	s := &Server{Config: c, guard: newGuard(c), turns: make(chan struct{}, maxTurns), running: map[string]bool{}}
+	s.lists.of = map[string]listTag{}
+	s.hub = live.NewHub(s.openLive, encodeLive)
 	s.mux = http.NewServeMux()
 	for _, r := range s.routes() {
 		s.mux.HandleFunc(r.method+" "+r.path, s.handle(r))
 	}
-	s.mux.HandleFunc("/", s.page)
+	s.mux.HandleFunc("/", s.static)
 	return s
 }
+
+// Key returns what opens the page in a browser, once: the address is /?key=KEY.
+func (s *Server) Key() string { return s.guard.key() }
 
 // Handler returns the handler of all requests, with the checks that each must pass.
 func (s *Server) Handler() http.Handler {
 	return s.guard.protect(s.mux)
 }
+
+// Close ends the live channels.
+func (s *Server) Close() { s.hub.Close() }
 
 // Serve serves until ctx ends. Then it takes no more requests, ends the live channels, and
 // waits a few seconds for requests in progress.

@@ -46,6 +46,17 @@ type full struct {
 	Running     bool              `json:"running"` // an agent runs a turn that this server started
 }
 
+// A sessionAnswer is the answer with a conversation.
+type sessionAnswer struct {
+	Session *full `json:"session"`
+}
+
+// A forkAnswer is the answer to a fork.
+type forkAnswer struct {
+	sessionAnswer
+	Prompt string `json:"prompt"` // the user's message before which the fork ends; empty: another was named
+}
+
 type modes struct {
 	Orchestrate       bool `json:"orchestrate"`
 	Plan              bool `json:"plan"`
@@ -89,16 +100,24 @@ func (s *Server) on(r *http.Request) (*Space, store.Entry, error) {
 	return space, e, nil
 }
 
-// tag returns the ETag of what people and agents can change about a conversation.
-func tag(e store.Entry) string { return tagOf(e.Session.AppendLine(nil)) }
+// tag returns the ETag of a conversation: of what people and agents can change about it,
+// and of its logs.
+func (c *content) sessionTag(e store.Entry) string {
+	return tagOf(append(e.Session.AppendLine(nil), c.tag...))
+}
 
 // expected returns an error if a request demands another state of the conversation than it
 // has (If-Match).
-func expected(r *http.Request, e store.Entry) error {
-	if want := r.Header.Get("If-Match"); want != "" && !hasTag(want, tag(e)) {
-		return &problem{status: http.StatusPreconditionFailed, detail: "the conversation has changed since: read it again"}
+func (s *Server) expected(r *http.Request, space *Space, e store.Entry) error {
+	want := r.Header.Get("If-Match")
+	if want == "" {
+		return nil
 	}
-	return nil
+	c, err := s.content(space, e, 0)
+	if err == nil && !hasTag(want, c.sessionTag(e)) {
+		err = &problem{status: http.StatusPreconditionFailed, detail: "the conversation has changed since: read it again"}
+	}
+	return err
 }
 
 // get answers GET /api/sessions/{id}.
@@ -112,29 +131,43 @@ func (s *Server) get(_ http.ResponseWriter, r *http.Request) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	out, err := s.whole(space, e, last)
-	if err != nil {
-		return nil, err
-	}
-	return &answer{body: map[string]any{"session": out}, tag: tag(e)}, nil
-}
-
-// whole describes a conversation with its last messages.
-func (s *Server) whole(space *Space, e store.Entry, last int) (*full, error) {
-	about, err := history.Describe(space.Workspace, e)
-	if err != nil {
-		return nil, err
-	}
 	c, err := s.content(space, e, 0)
 	if err != nil {
 		return nil, err
 	}
+	tag := c.sessionTag(e)
+	if hasTag(r.Header.Get("If-None-Match"), tag) {
+		return &answer{status: http.StatusNotModified, tag: tag}, nil
+	}
+	return &answer{body: sessionAnswer{s.full(space, e, c, last)}, tag: tag}, nil
+}
+
+// whole answers with a conversation, without its messages.
+func (s *Server) whole(space *Space, e store.Entry) (*answer, error) {
+	c, err := s.content(space, e, 0)
+	if err != nil {
+		return nil, err
+	}
+	return &answer{body: sessionAnswer{s.full(space, e, c, 0)}, tag: c.sessionTag(e)}, nil
+}
+
+// created is whole for a new conversation.
+func (s *Server) created(space *Space, e store.Entry) (*answer, error) {
+	a, err := s.whole(space, e)
+	if err == nil {
+		a.status, a.location = http.StatusCreated, "/api/sessions/"+e.Session.ID
+	}
+	return a, err
+}
+
+// full describes a conversation with its last messages.
+func (s *Server) full(space *Space, e store.Entry, c *content, last int) *full {
 	x := e.Session
 	out := &full{
 		ID: x.ID, Name: x.DisplayTitle(), CreatedAt: millisOf(x.CreatedAt), UpdatedAt: millisOf(x.LastActive),
 		ShortTermMemory: c.messages(max(0, len(c.Messages)-last), last), LongTermSummary: x.ContextSummary,
 		Provider: providerOf(x), Modes: modesOf(x),
-		Metrics:          metrics{MessageCount: x.MessageCount, ToolCallCount: about.Calls, TokenEstimate: x.Tokens},
+		Metrics:          metrics{MessageCount: x.MessageCount, ToolCallCount: c.about.Calls, TokenEstimate: x.Tokens},
 		WorkingDirectory: x.WorkingDir, ActiveFiles: []string{},
 		Type: x.ConversationType, Status: workspace.ShownStatus(e), Archived: x.Archived, Agent: x.AgentConfig.Agent, Model: x.AgentConfig.Model,
 		Tags: append([]string{}, x.Tags...), Notes: x.Notes, Values: map[string]string{}, Plan: []step{}, Branches: c.Branches,
@@ -143,7 +176,7 @@ func (s *Server) whole(space *Space, e store.Entry, last int) (*full, error) {
 	if u := x.Usage; u != nil {
 		out.Metrics.PromptTokens, out.Metrics.CompletionTokens, out.Metrics.CachedTokens = u.PromptTokens, u.CompletionTokens, u.CachedTokens
 	}
-	for _, f := range about.Files {
+	for _, f := range c.about.Files {
 		out.ActiveFiles = append(out.ActiveFiles, f.Path)
 	}
 	for _, v := range organise.Values(x) {
@@ -160,7 +193,7 @@ func (s *Server) whole(space *Space, e store.Entry, last int) (*full, error) {
 		}
 		out.Related = append(out.Related, x.Links.Related...)
 	}
-	return out, nil
+	return out
 }
 
 func providerOf(x *schema.Session) string {
@@ -197,11 +230,7 @@ func (s *Server) create(_ http.ResponseWriter, r *http.Request) (*answer, error)
 	if err != nil {
 		return nil, err
 	}
-	out, err := s.whole(space, e, 0)
-	if err != nil {
-		return nil, err
-	}
-	return &answer{status: http.StatusCreated, body: map[string]any{"session": out}, location: "/api/sessions/" + e.Session.ID, tag: tag(e)}, nil
+	return s.created(space, e)
 }
 
 // chatType is the type of a conversation that the client gives none.
@@ -241,17 +270,13 @@ func (s *Server) update(_ http.ResponseWriter, r *http.Request) (*answer, error)
 		return nil, err
 	}
 	defer space.End()
-	if err := expected(r, e); err != nil {
+	if err := s.expected(r, space, e); err != nil {
 		return nil, err
 	}
 	if e, err = in.apply(space.Workspace, e); err != nil {
 		return nil, err
 	}
-	out, err := s.whole(space, e, 0)
-	if err != nil {
-		return nil, err
-	}
-	return &answer{body: map[string]any{"session": out}, tag: tag(e)}, nil
+	return s.whole(space, e)
 }
 
 // apply makes the changes. All are checked before the first is made.
@@ -360,7 +385,7 @@ func (s *Server) remove(_ http.ResponseWriter, r *http.Request) (*answer, error)
 		return nil, err
 	}
 	defer space.End()
-	if err := expected(r, e); err != nil {
+	if err := s.expected(r, space, e); err != nil {
 		return nil, err
 	}
 	if err := stop.Remove(r.Context(), space.Workspace, space.Capture, e); err != nil {
@@ -388,11 +413,11 @@ func (s *Server) fork(_ http.ResponseWriter, r *http.Request) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	out, err := s.whole(space, forked.Entry, 0)
-	if err != nil {
-		return nil, err
+	a, err := s.created(space, forked.Entry)
+	if err == nil {
+		a.body = forkAnswer{a.body.(sessionAnswer), forked.Prompt}
 	}
-	return &answer{status: http.StatusCreated, body: map[string]any{"session": out, "prompt": forked.Prompt}, location: "/api/sessions/" + forked.Entry.Session.ID}, nil
+	return a, err
 }
 
 // A stopped is the answer to a stop.

@@ -9,7 +9,6 @@ import (
 
 	"github.com/fsnotify/fsnotify"
 
-	"cortext/schema"
 	"cortext/store"
 )
 
@@ -27,14 +26,16 @@ type feed struct {
 
 	followers map[*Follower]bool
 	watcher   *fsnotify.Watcher // nil: there are no notifications
-	at        store.Checkpoint
-	seen      map[string]fileState // of the files in the folders
 	folders   []string
+	seen      map[string]fileState // of the files in the folders
+	missing   int                  // looks in a row that did not find the conversation
+	known     *known               // what was told; nil: nothing yet
+	recent    []Event              // about messages, the newest last
 }
 
 type joining struct {
 	follower *Follower
-	after    string
+	since    string
 	result   chan error
 }
 
@@ -60,8 +61,9 @@ func (f *feed) run() {
 	var settled <-chan time.Time
 	for {
 		var notes <-chan fsnotify.Event
+		var lost <-chan error
 		if f.watcher != nil {
-			notes = f.watcher.Events
+			notes, lost = f.watcher.Events, f.watcher.Errors
 		}
 		select {
 		case <-f.unused:
@@ -73,9 +75,10 @@ func (f *feed) run() {
 		case fo := <-f.leave:
 			f.drop(fo)
 		case <-notes:
-			if settled == nil { // a turn writes several files: look once
+			if settled == nil {
 				settled = time.After(settleTime)
 			}
+		case <-lost: // notifications were lost: the next look sees what they were about
 		case <-settled:
 			settled = nil
 			if !f.look() {
@@ -92,9 +95,7 @@ func (f *feed) run() {
 // end closes what the feed holds, and forgets it, so that the next follower begins another.
 func (f *feed) end() {
 	f.hub.mu.Lock()
-	if f.hub.feeds[f.key] == f {
-		delete(f.hub.feeds, f.key)
-	}
+	f.hub.forget(f)
 	f.hub.mu.Unlock()
 	if f.watcher != nil {
 		_ = f.watcher.Close()
@@ -115,6 +116,14 @@ func (f *feed) drop(fo *Follower) {
 // tell sends events to all followers. One that is too far behind is cut off: when it comes
 // back, it gets what it missed.
 func (f *feed) tell(events ...Event) {
+	for _, e := range events {
+		if e.ID != "" {
+			f.recent = append(f.recent, e)
+		}
+	}
+	if n := len(f.recent) - remembered; n > 0 {
+		f.recent = append([]Event(nil), f.recent[n:]...)
+	}
 	for fo := range f.followers {
 		if !fo.offer(events) {
 			f.drop(fo)
@@ -134,127 +143,92 @@ func (fo *Follower) offer(events []Event) bool {
 	return true
 }
 
-// add begins to serve a follower. What it misses is determined at the same point of the
-// logs from which it hears of changes, so that nothing falls between.
+// event returns an event without a message.
+func (f *feed) event(kind Kind) Event {
+	return Event{Kind: kind, Data: f.hub.encode(kind, nil, nil)}
+}
+
+// add begins to serve a follower. What it missed is determined at the point of the logs
+// from which it hears of changes, so that nothing falls between.
 func (f *feed) add(j joining) error {
-	first := len(f.followers) == 0
-	c, folders, err := f.hub.open(f.key)
+	c, err := f.hub.open(f.key)
 	if err != nil {
 		return err
 	}
-	defer c.Close()
-	f.watch(folders)
-	if first {
-		if f.at, err = c.CheckpointNow(); err != nil {
-			return err
-		}
-		f.seen = stateOf(folders)
-	} else if !f.catchUp(c) {
-		return store.ErrNotFound
+	defer c.Done()
+	f.watch(c.Folders)
+	if err := f.catchUp(c); err != nil {
+		return err
 	}
-	if j.after != "" {
-		missed, err := missedSince(c, j.after)
-		if err != nil {
+	if j.since != "" {
+		if j.follower.Missed, err = f.missed(c, j.since); err != nil {
 			return err
-		}
-		if !j.follower.offer(missed) { // so much that reading it again is shorter
-			for len(j.follower.events) > 0 {
-				<-j.follower.events
-			}
-			j.follower.offer([]Event{{Kind: ResetEvent}})
 		}
 	}
 	f.followers[j.follower] = true
 	return nil
 }
 
-// missedSince returns the message with an id and what follows it on the branch that a
-// resume continues.
-func missedSince(c *store.Conversation, id string) (events []Event, err error) {
-	h, _, err := c.History(store.Limit{})
-	if err != nil {
-		return nil, err
-	}
-	for i := range h.Messages {
-		m := &h.Messages[i]
-		if events == nil && m.ID != id {
-			continue
+// missed returns what was told or written after a message.
+func (f *feed) missed(c *Opened, since string) (events []Event, err error) {
+	for i := len(f.recent) - 1; i >= 0; i-- {
+		if e := f.recent[i]; e.ID == since && e.Kind == MessageEvent {
+			return append([]Event(nil), f.recent[i+1:]...), nil
 		}
-		events = append(events, Event{Kind: MessageEvent, Message: m, Calls: h.Calls(m)})
 	}
-	if events == nil {
-		events = []Event{{Kind: ResetEvent}}
+	events, found, err := f.known.after(c, since, f.hub.encode)
+	if err == nil && !found {
+		events = []Event{f.event(ResetEvent)}
 	}
-	return events, nil
+	return events, err
 }
 
 // look reads what is new and tells it. It returns false if the conversation is gone.
 func (f *feed) look() bool {
-	c, folders, err := f.hub.open(f.key)
+	c, err := f.hub.open(f.key)
 	if errors.Is(err, store.ErrNotFound) {
-		f.tell(Event{Kind: GoneEvent})
+		if f.missing++; f.missing < goneAfter {
+			f.seen = nil // the next tick looks again
+			return true
+		}
+		f.tell(f.event(GoneEvent))
 		return false
 	}
 	if err != nil {
-		return true // it cannot be read now: the next look may
-	}
-	defer c.Close()
-	f.watch(folders)
-	f.seen = stateOf(folders)
-	return f.catchUp(c)
-}
-
-// catchUp tells what the logs have since the last look.
-func (f *feed) catchUp(c *store.Conversation) bool {
-	next, err := c.CheckpointNow()
-	if err != nil {
+		f.seen = nil // it cannot be read now: a later look may
 		return true
 	}
-	var messages []schema.Message
-	var calls []schema.Tool
-	ok, err := c.Since(f.at, func(line []byte) {
-		if m, err := schema.ParseMessage(line); err == nil {
-			messages = append(messages, m)
-		}
-	}, func(line []byte) {
-		if t, err := schema.ParseTool(line); err == nil {
-			calls = append(calls, t)
-		}
-	})
-	if err != nil {
-		return true
+	defer c.Done()
+	f.missing = 0
+	f.watch(c.Folders)
+	if err := f.catchUp(c); err != nil {
+		f.seen = nil
 	}
-	f.at = next
-	if !ok {
-		f.tell(Event{Kind: ResetEvent})
-		return true
-	}
-	f.tell(append(eventsOf(messages, calls), Event{Kind: ChangeEvent})...)
 	return true
 }
 
-// eventsOf joins messages with the calls that came with them.
-func eventsOf(messages []schema.Message, calls []schema.Tool) (events []Event) {
-	of := map[string][]schema.Tool{}
-	for _, t := range calls {
-		of[t.MessageID] = append(of[t.MessageID], t)
+// catchUp tells what is new since the last look.
+func (f *feed) catchUp(c *Opened) error {
+	f.seen = stateOf(f.folders) // before reading: what is written meanwhile is seen by the next look
+	if f.known == nil {
+		k, err := readKnown(c)
+		f.known = k
+		return err
 	}
-	for i := range messages {
-		m := &messages[i]
-		events = append(events, Event{Kind: MessageEvent, Message: m, Calls: of[m.ID]})
-		delete(of, m.ID)
+	events, err := f.known.update(c, f.hub.encode)
+	if err != nil {
+		return err
 	}
-	for _, t := range calls {
-		if of[t.MessageID] != nil {
-			events = append(events, Event{Kind: CallEvent, Calls: []schema.Tool{t}})
-		}
-	}
-	return events
+	f.tell(append(events, f.event(ChangeEvent))...)
+	return nil
 }
 
 // changed reports whether a file in the folders has changed since the last look, for file
 // systems without notifications.
 func (f *feed) changed() bool {
+	if f.seen == nil {
+		return true
+	}
 	now := stateOf(f.folders)
 	if len(now) != len(f.seen) {
 		return true
@@ -264,7 +238,7 @@ func (f *feed) changed() bool {
 			return true
 		}
 	}
-	return len(now) == 0
+	return len(now) == 0 // the folder may be elsewhere
 }
 
 func stateOf(folders []string) map[string]fileState {

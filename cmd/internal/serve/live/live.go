@@ -19,16 +19,25 @@ type Key struct {
 	ID   string
 }
 
-// Open opens a conversation for reading. It returns the folders to watch for changes. The
-// error is store.ErrNotFound if the conversation does not exist.
-type Open func(k Key) (c *store.Conversation, folders []string, err error)
+// An Opened is a conversation that is open for reading.
+type Opened struct {
+	*store.Conversation
+	Folders []string // to watch for changes, absolute
+	Done    func()   // closes it
+}
+
+// Open opens a conversation. The error is store.ErrNotFound if it does not exist.
+type Open func(k Key) (*Opened, error)
+
+// Encode returns what followers get of an event: with a message and its calls, or with one
+// call of a message that was told before, or with neither.
+type Encode func(kind Kind, m *schema.Message, calls []schema.Tool) []byte
 
 // An Event is something new in a conversation.
 type Event struct {
 	Kind Kind
-
-	Message *schema.Message // of MessageEvent
-	Calls   []schema.Tool   // of MessageEvent: those the message made; of CallEvent: one
+	ID   string // of the message; empty: the event is about none
+	Data []byte // shared by all followers: nobody may change it
 }
 
 // A Kind is a kind of event.
@@ -38,33 +47,41 @@ const (
 	MessageEvent Kind = "message" // a message was added, or has changed: its id tells
 	CallEvent    Kind = "call"    // a call has its outcome, or another one
 	ChangeEvent  Kind = "change"  // title, status, tags or counters may have changed
-	ResetEvent   Kind = "reset"   // the history is another one: read it again
+	ResetEvent   Kind = "reset"   // messages are gone, or new ones are not at the end: read the conversation again
 	GoneEvent    Kind = "gone"    // the conversation is not there any more
 )
 
-// ErrClosed reports that the hub ended.
-var ErrClosed = errors.New("the server is shutting down")
+// Errors of Follow.
+var (
+	ErrClosed = errors.New("the server is shutting down")
+	ErrFull   = errors.New("too many clients follow conversations: close some")
+)
 
 const (
-	buffered   = 256             // events that a follower may be behind
-	lookEvery  = time.Second     // between looks without a notification
-	settleTime = 30 * time.Millisecond
+	buffered   = 256                   // events that a follower may be behind
+	remembered = 512                   // events that a feed keeps for followers that come back
+	lookEvery  = time.Second           // between looks without a notification
+	settleTime = 20 * time.Millisecond // from a notification to the look: a turn writes several files
+	goneAfter  = 3                     // looks in a row that do not find the conversation: git removes files before it writes them
+	followers  = 1000                  // of all conversations
 )
 
 // A Hub follows conversations for any number of followers. Each conversation is read once
 // for all of them.
 type Hub struct {
-	open Open
+	open   Open
+	encode Encode
 
 	mu     sync.Mutex
 	feeds  map[Key]*feed
+	users  int
 	closed bool
 	ended  chan struct{}
 }
 
 // NewHub returns a Hub.
-func NewHub(open Open) *Hub {
-	return &Hub{open: open, feeds: map[Key]*feed{}, ended: make(chan struct{})}
+func NewHub(open Open, encode Encode) *Hub {
+	return &Hub{open: open, encode: encode, feeds: map[Key]*feed{}, ended: make(chan struct{})}
 }
 
 // Close ends all feeds and followers.
@@ -82,22 +99,55 @@ func (h *Hub) Done() <-chan struct{} { return h.ended }
 
 // A Follower receives the events of a conversation.
 type Follower struct {
-	// Events delivers the events in order. It is closed if the follower was too slow, the
-	// conversation is gone, or the hub ends.
+	// Missed is what came after the message that the follower had last.
+	Missed []Event
+
+	// Events delivers what comes from now on, in order. It is closed if the follower was
+	// too slow, the conversation is gone, or the hub ends.
 	Events <-chan Event
 
 	events chan Event
 	feed   *feed
 }
 
-// Follow begins to follow a conversation. The first events are what came after the message
-// with the id after, and that message itself, since its calls may have outcomes now; a
-// reset, if it is not known; nothing of the past, if after is empty.
-func (h *Hub) Follow(ctx context.Context, k Key, after string) (*Follower, error) {
+// Follow begins to follow a conversation. Missed holds what was written after the message
+// with the id since; a reset, if that message is not known; nothing, if since is empty. The
+// error is store.ErrNotFound, ErrClosed or ErrFull, or that of reading.
+func (h *Hub) Follow(ctx context.Context, k Key, since string) (*Follower, error) {
+	for {
+		f, err := h.use(k)
+		if err != nil {
+			return nil, err
+		}
+		fo := &Follower{events: make(chan Event, buffered), feed: f}
+		fo.Events = fo.events
+		join := joining{fo, since, make(chan error, 1)}
+		select {
+		case f.join <- join:
+		case <-f.done: // it ended meanwhile: another one begins
+			h.release(f)
+			continue
+		case <-ctx.Done():
+			h.release(f)
+			return nil, ctx.Err()
+		}
+		if err := <-join.result; err != nil {
+			h.release(f)
+			return nil, err
+		}
+		return fo, nil
+	}
+}
+
+// use returns the feed of a conversation, which ends after as many releases.
+func (h *Hub) use(k Key) (*feed, error) {
 	h.mu.Lock()
-	if h.closed {
-		h.mu.Unlock()
+	defer h.mu.Unlock()
+	switch {
+	case h.closed:
 		return nil, ErrClosed
+	case h.users >= followers:
+		return nil, ErrFull
 	}
 	f := h.feeds[k]
 	if f == nil {
@@ -106,24 +156,8 @@ func (h *Hub) Follow(ctx context.Context, k Key, after string) (*Follower, error
 		go f.run()
 	}
 	f.users++
-	h.mu.Unlock()
-	fo := &Follower{events: make(chan Event, buffered), feed: f}
-	fo.Events = fo.events
-	join := joining{fo, after, make(chan error, 1)}
-	select {
-	case f.join <- join:
-	case <-f.done:
-		h.release(f)
-		return nil, ErrClosed
-	case <-ctx.Done():
-		h.release(f)
-		return nil, ctx.Err()
-	}
-	if err := <-join.result; err != nil {
-		h.release(f)
-		return nil, err
-	}
-	return fo, nil
+	h.users++
+	return f, nil
 }
 
 // Leave ends the following. Events is closed.
@@ -139,10 +173,16 @@ func (fo *Follower) Leave() {
 func (h *Hub) release(f *feed) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	h.users--
 	if f.users--; f.users == 0 {
-		if h.feeds[f.key] == f {
-			delete(h.feeds, f.key)
-		}
+		h.forget(f)
 		close(f.unused)
+	}
+}
+
+// forget makes the next follower begin another feed. The caller holds the lock.
+func (h *Hub) forget(f *feed) {
+	if h.feeds[f.key] == f {
+		delete(h.feeds, f.key)
 	}
 }
