@@ -137,7 +137,11 @@ func BenchmarkExport(b *testing.B) {
 	if _, err := exec.LookPath("zstd"); err != nil {
 		b.Skip("NOT RUN: zstd is not installed")
 	}
-	cortext, dir, home := build(b, "cortext/cmd/cortext"), b.TempDir(), b.TempDir()
+	bin, err := built()
+	if err != nil {
+		b.Fatal(err)
+	}
+	cortext, dir, home := filepath.Join(bin, "cortext"), b.TempDir(), b.TempDir()
 	b.Setenv("HOME", home)
 	transcript, export := filepath.Join(home, "big.jsonl"), filepath.Join(home, "big.json")
 	if err := os.WriteFile(transcript, bigTranscript(b, 1<<20), 0o600); err != nil {
