@@ -15,6 +15,11 @@ import (
 func TestExports(t *testing.T) {
 	t.Setenv("HOME", t.TempDir())
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	bin, err := built()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH")) // cortext-page
 	from := t.TempDir()
 	must(t, "-C", from, "init", "--yes")
 	for _, file := range transcripts(t) {
