@@ -10,10 +10,13 @@ import (
 	"strings"
 
 	"cortext/cmd/internal/capture"
+	"cortext/cmd/internal/export/bundle"
 	"cortext/cmd/internal/fork"
+	"cortext/cmd/internal/git"
 	"cortext/cmd/internal/history"
 	"cortext/cmd/internal/organise"
 	"cortext/cmd/internal/search"
+	"cortext/cmd/internal/serve/live"
 	"cortext/cmd/internal/workspace"
 	"cortext/inject"
 	"cortext/resume"
@@ -70,6 +73,14 @@ func problemOf(err error) *problem {
 	case errors.As(err, new(*workspace.TypeError)), errors.As(err, new(*workspace.TitleError)), errors.As(err, new(*organise.InputError)),
 		errors.As(err, new(*capture.AgentError)), errors.As(err, new(*search.QueryError)), errors.As(err, new(*fork.EmptyError)), errors.Is(err, resume.ErrBudget):
 		return &problem{status: http.StatusUnprocessableEntity, detail: err.Error()}
+	case errors.As(err, new(*bundle.Error)):
+		return &problem{status: http.StatusUnprocessableEntity, detail: "the bundle is refused: " + err.Error()}
+	case errors.As(err, new(*git.NotFetchedError)):
+		return &problem{status: http.StatusConflict, detail: err.Error(), hint: "git has the conversation elsewhere: cortext show fetches it"}
+	case errors.As(err, new(*store.LockedError)):
+		return &problem{status: http.StatusServiceUnavailable, detail: err.Error(), hint: "try again"}
+	case errors.Is(err, live.ErrClosed), errors.Is(err, live.ErrFull):
+		return &problem{status: http.StatusServiceUnavailable, detail: err.Error()}
 	case errors.As(err, new(*workspace.NotFoundError)), errors.As(err, new(*history.NumberError)), errors.As(err, new(*history.AtError)),
 		errors.As(err, new(*history.BranchError)), errors.Is(err, store.ErrNotFound), errors.Is(err, store.ErrNoWorkspace):
 		return &problem{status: http.StatusNotFound, detail: err.Error()}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"cortext/cmd/internal/caller"
+	"cortext/cmd/internal/export/portable"
 	"cortext/cmd/internal/fork"
 	"cortext/cmd/internal/history"
 	"cortext/cmd/internal/organise"
@@ -17,17 +18,17 @@ import (
 // A full is a whole conversation. The members down to activeFiles are those that other
 // programs know.
 type full struct {
-	ID               string    `json:"id"`
-	Name             string    `json:"name"`
-	CreatedAt        int64     `json:"createdAt"`
-	UpdatedAt        int64     `json:"updatedAt"`
-	ShortTermMemory  []message `json:"shortTermMemory"` // the last messages
-	LongTermSummary  string    `json:"longTermSummary"`
-	Provider         string    `json:"provider"`
-	Modes            modes     `json:"modes"`
-	Metrics          metrics   `json:"metrics"`
-	WorkingDirectory string    `json:"workingDirectory"` // relative to the workspace
-	ActiveFiles      []string  `json:"activeFiles"`      // that the agent changed, the most recently changed last
+	ID               string           `json:"id"`
+	Name             string           `json:"name"`
+	CreatedAt        int64            `json:"createdAt"`
+	UpdatedAt        int64            `json:"updatedAt"`
+	ShortTermMemory  []message        `json:"shortTermMemory"` // the last messages
+	LongTermSummary  string           `json:"longTermSummary"`
+	Provider         string           `json:"provider"`
+	Modes            portable.Modes   `json:"modes"`
+	Metrics          portable.Metrics `json:"metrics"`
+	WorkingDirectory string           `json:"workingDirectory"` // relative to the workspace
+	ActiveFiles      []string         `json:"activeFiles"`      // that the agent changed, the most recently changed last
 
 	Type        string            `json:"type"`
 	Status      string            `json:"status"`
@@ -55,21 +56,6 @@ type sessionAnswer struct {
 type forkAnswer struct {
 	sessionAnswer
 	Prompt string `json:"prompt"` // the user's message before which the fork ends; empty: another was named
-}
-
-type modes struct {
-	Orchestrate       bool `json:"orchestrate"`
-	Plan              bool `json:"plan"`
-	BypassPermissions bool `json:"bypassPermissions"`
-}
-
-type metrics struct {
-	MessageCount     int   `json:"messageCount"`
-	ToolCallCount    int   `json:"toolCallCount"`
-	TokenEstimate    int64 `json:"tokenEstimate"`
-	PromptTokens     int64 `json:"promptTokens"`
-	CompletionTokens int64 `json:"completionTokens"`
-	CachedTokens     int64 `json:"cachedTokens"`
 }
 
 type step struct {
@@ -166,15 +152,12 @@ func (s *Server) full(space *Space, e store.Entry, c *content, last int) *full {
 	out := &full{
 		ID: x.ID, Name: x.DisplayTitle(), CreatedAt: millisOf(x.CreatedAt), UpdatedAt: millisOf(x.LastActive),
 		ShortTermMemory: c.messages(max(0, len(c.Messages)-last), last), LongTermSummary: x.ContextSummary,
-		Provider: providerOf(x), Modes: modesOf(x),
-		Metrics:          metrics{MessageCount: x.MessageCount, ToolCallCount: c.about.Calls, TokenEstimate: x.Tokens},
+		Provider: portable.ProviderOf(x), Modes: portable.ModesOf(x),
+		Metrics:          portable.MetricsOf(x, x.MessageCount, c.about.Calls),
 		WorkingDirectory: x.WorkingDir, ActiveFiles: []string{},
 		Type: x.ConversationType, Status: workspace.ShownStatus(e), Archived: x.Archived, Agent: x.AgentConfig.Agent, Model: x.AgentConfig.Model,
 		Tags: append([]string{}, x.Tags...), Notes: x.Notes, Values: map[string]string{}, Plan: []step{}, Branches: c.Branches,
 		Related: []string{}, Path: e.Path, Workspace: space.Store.Root(), Description: x.Description, Running: s.runs(x.ID),
-	}
-	if u := x.Usage; u != nil {
-		out.Metrics.PromptTokens, out.Metrics.CompletionTokens, out.Metrics.CachedTokens = u.PromptTokens, u.CompletionTokens, u.CachedTokens
 	}
 	for _, f := range c.about.Files {
 		out.ActiveFiles = append(out.ActiveFiles, f.Path)
@@ -196,21 +179,6 @@ func (s *Server) full(space *Space, e store.Entry, c *content, last int) *full {
 	return out
 }
 
-func providerOf(x *schema.Session) string {
-	if p := x.AgentConfig.Provider; p != nil && p.Type != "" {
-		return p.Type
-	}
-	return x.AgentConfig.Agent
-}
-
-func modesOf(x *schema.Session) (m modes) {
-	if at := x.AgentConfig.Modes; at != nil {
-		m.Plan = at.Plan
-		m.BypassPermissions = strings.EqualFold(at.Permission, "bypassPermissions") || strings.EqualFold(at.Permission, "yolo")
-	}
-	return m
-}
-
 // create answers POST /api/sessions.
 func (s *Server) create(_ http.ResponseWriter, r *http.Request) (*answer, error) {
 	var in struct {
@@ -227,6 +195,9 @@ func (s *Server) create(_ http.ResponseWriter, r *http.Request) (*answer, error)
 	}
 	defer space.End()
 	e, err := space.begin(in.Type, in.Name)
+	if err == nil && in.Provider != "" {
+		e, err = organise.Apply(space.Workspace, e, func(x *schema.Session) error { portable.SetProvider(x, in.Provider); return nil })
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -248,7 +219,7 @@ func (space *Space) begin(typ, name string) (store.Entry, error) {
 // A patch is what PATCH changes; what is absent stays.
 type patch struct {
 	Name     *string           `json:"name"`
-	Modes    *modes            `json:"modes"`
+	Modes    *modesPatch       `json:"modes"`
 	Status   *schema.Status    `json:"status"`
 	Archived *bool             `json:"archived"`
 	Tags     *[]string         `json:"tags"` // all of them
@@ -256,14 +227,29 @@ type patch struct {
 	Values   map[string]string `json:"values"` // an empty one removes the key
 }
 
+// A modesPatch changes modes; what is absent stays.
+type modesPatch struct {
+	Orchestrate       *bool `json:"orchestrate"`
+	Plan              *bool `json:"plan"`
+	BypassPermissions *bool `json:"bypassPermissions"`
+}
+
+func (p *modesPatch) change(x *schema.Session) error {
+	m := portable.ModesOf(x)
+	for _, set := range []struct{ to, from *bool }{{&m.Orchestrate, p.Orchestrate}, {&m.Plan, p.Plan}, {&m.BypassPermissions, p.BypassPermissions}} {
+		if set.from != nil {
+			*set.to = *set.from
+		}
+	}
+	portable.SetModes(x, m)
+	return nil
+}
+
 // update answers PATCH /api/sessions/{id}.
 func (s *Server) update(_ http.ResponseWriter, r *http.Request) (*answer, error) {
 	var in patch
 	if err := read(r, &in); err != nil {
 		return nil, err
-	}
-	if in.Modes != nil {
-		return nil, &problem{status: http.StatusUnprocessableEntity, detail: "modes are the agent's: they are recorded, and set in the agent"}
 	}
 	space, e, err := s.on(r)
 	if err != nil {
@@ -319,6 +305,9 @@ func (p *patch) changes(e store.Entry) (list []organise.Change, err error) {
 			return nil, err
 		}
 		list = append(list, func(x *schema.Session) error { x.Title = title; return nil })
+	}
+	if p.Modes != nil {
+		list = append(list, p.Modes.change)
 	}
 	if p.Status != nil && !isStatus(*p.Status) {
 		return nil, invalid("status %q is not one of %v", *p.Status, schema.Statuses())
