@@ -273,8 +273,24 @@ var rules = map[string]rule{
 		modules: []string{"github.com/creack/pty", "github.com/hinshun/vt10x"},
 		why:     "drives agents in tests: knows nothing of cortext",
 	},
-	"cortext/scripts/kill9":    {ours: []string{"cortext/schema", "cortext/store"}, why: "tests the store's write path from outside"},
-	"cortext/cmd/cortext-web": {ours: []string{"cortext/cmd/internal/companion", "cortext/cmd/internal/openai", "cortext/cmd/internal/export", "cortext/cmd/internal/export/bundle/zstd", "cortext/cmd/internal/export/page/markdown"}, why: "what would make cortext start slower"},
+	"cortext/scripts/kill9": {ours: []string{"cortext/schema", "cortext/store"}, why: "tests the store's write path from outside"},
+	"cortext/cmd/internal/serve/web": {
+		why: "the files of the page",
+	},
+	"cortext/cmd/internal/serve/live": {
+		ours:    []string{"cortext/cmd/internal/history", "cortext/schema", "cortext/store"},
+		modules: []string{"github.com/fsnotify/fsnotify"},
+		why:     "what is new in a conversation: no HTTP",
+	},
+	"cortext/cmd/internal/serve": {
+		ours:    []string{"cortext/cmd/internal/caller", "cortext/cmd/internal/capture", "cortext/cmd/internal/compact", "cortext/cmd/internal/companion", "cortext/cmd/internal/export", "cortext/cmd/internal/export/bundle", "cortext/cmd/internal/export/page", "cortext/cmd/internal/export/portable", "cortext/cmd/internal/fork", "cortext/cmd/internal/git", "cortext/cmd/internal/history", "cortext/cmd/internal/interrupt", "cortext/cmd/internal/launch", "cortext/cmd/internal/listing", "cortext/cmd/internal/organise", "cortext/cmd/internal/payload", "cortext/cmd/internal/search", "cortext/cmd/internal/serve/live", "cortext/cmd/internal/serve/web", "cortext/cmd/internal/stats", "cortext/cmd/internal/stop", "cortext/cmd/internal/workspace", "cortext/inject", "cortext/resume", "cortext/schema", "cortext/schema/clip", "cortext/store"},
+		modules: []string{"github.com/coder/websocket"},
+		why:     "HTTP for what commands do, which only cortext-web imports: no logic of its own about conversations, no printing",
+	},
+	"cortext/cmd/cortext-web": {
+		ours: []string{"cortext/cmd/internal/capture", "cortext/cmd/internal/compact", "cortext/cmd/internal/companion", "cortext/cmd/internal/export", "cortext/cmd/internal/export/bundle/zstd", "cortext/cmd/internal/export/page", "cortext/cmd/internal/export/page/markdown", "cortext/cmd/internal/hook", "cortext/cmd/internal/openai", "cortext/cmd/internal/payload", "cortext/cmd/internal/registry", "cortext/cmd/internal/serve", "cortext/cmd/internal/workspace", "cortext/inject", "cortext/inject/claude", "cortext/inject/gemini", "cortext/inject/opencode"},
+		why:  "what would make cortext start slower",
+	},
 	"cortext/cmd/cortext-hook": {
 		ours: []string{"cortext/cmd/internal/hook", "cortext/inject", "cortext/inject/claude", "cortext/inject/gemini"},
 		why:  "the part of cortext that an agent waits for",

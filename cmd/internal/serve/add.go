@@ -18,6 +18,11 @@ type newMessage struct {
 	Model   string      `json:"model"`   // of an assistant
 }
 
+// A messageAnswer is the answer with a message.
+type messageAnswer struct {
+	Message message `json:"message"`
+}
+
 // maxID is how many characters a client's id may have.
 const maxID = 200
 
@@ -36,7 +41,7 @@ func (s *Server) addMessage(_ http.ResponseWriter, r *http.Request) (*answer, er
 	if err != nil {
 		return nil, err
 	}
-	return &answer{status: http.StatusCreated, body: map[string]any{"message": messageOf(m, nil)}, location: "/api/sessions/" + e.Session.ID + "/messages?after=" + m.ParentID}, nil
+	return &answer{status: http.StatusCreated, body: messageAnswer{messageOf(m, nil)}, location: "/api/sessions/" + e.Session.ID + "/messages?after=" + m.ParentID}, nil
 }
 
 // add adds a message at the end of a conversation. It is on disk when add returns.

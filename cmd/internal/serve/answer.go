@@ -32,7 +32,7 @@ type handler func(w http.ResponseWriter, r *http.Request) (*answer, error)
 // the problem.
 func (s *Server) handle(rt route) http.HandlerFunc {
 	limit := int64(maxBody)
-	if rt.imports {
+	if rt.imports() {
 		limit = maxImport
 	}
 	return func(w http.ResponseWriter, r *http.Request) {

@@ -18,11 +18,19 @@ import (
 	"cortext/store"
 )
 
+// An initRequest names a workspace.
+type initRequest struct {
+	WorkspacePath string `json:"workspacePath"` // its folder, absolute; empty: the server's own
+}
+
+// An initAnswer describes a workspace.
+type initAnswer struct {
+	Workspace place `json:"workspace"`
+}
+
 // init answers POST /init: it describes a workspace that this machine has seen.
 func (s *Server) init(_ http.ResponseWriter, r *http.Request) (*answer, error) {
-	var in struct {
-		WorkspacePath string `json:"workspacePath"`
-	}
+	var in initRequest
 	if err := read(r, &in); err != nil {
 		return nil, err
 	}
@@ -35,7 +43,7 @@ func (s *Server) init(_ http.ResponseWriter, r *http.Request) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &answer{body: map[string]any{"workspace": p}}, nil
+	return &answer{body: initAnswer{p}}, nil
 }
 
 // openPath opens the workspace in a folder.
@@ -49,14 +57,17 @@ func (s *Server) openPath(dir string) (*Space, error) {
 	return s.openNamed(dir)
 }
 
+// A startRequest begins a conversation, or makes an old one active.
+type startRequest struct {
+	WorkspacePath string `json:"workspacePath"` // the workspace's folder, absolute; empty: the server's own
+	SessionID     string `json:"sessionId"`     // of an old conversation; empty: a new one begins
+	Title         string `json:"title"`         // of a new one; empty: its first words give it one
+	Type          string `json:"type"`          // of a new one; empty: chat
+}
+
 // start answers POST /sessions: it begins a conversation, or makes an old one active.
 func (s *Server) start(_ http.ResponseWriter, r *http.Request) (*answer, error) {
-	var in struct {
-		WorkspacePath string `json:"workspacePath"`
-		SessionID     string `json:"sessionId"`
-		Title         string `json:"title"`
-		Type          string `json:"type"`
-	}
+	var in startRequest
 	if err := read(r, &in); err != nil {
 		return nil, err
 	}
@@ -120,11 +131,7 @@ func (s *Server) pause(_ http.ResponseWriter, r *http.Request) (*answer, error) 
 // terminal and streams what the agent prints, an object on each line. The turn runs to its
 // end and is saved, even if the client leaves.
 func (s *Server) turn(w http.ResponseWriter, r *http.Request) (*answer, error) {
-	var in struct {
-		Content string `json:"content"`
-		Agent   string `json:"agent"`
-		Budget  int    `json:"budget"`
-	}
+	var in turnRequest
 	if err := read(r, &in); err != nil {
 		return nil, err
 	}
@@ -135,7 +142,7 @@ func (s *Server) turn(w http.ResponseWriter, r *http.Request) (*answer, error) {
 	defer space.End()
 	out := &eventLines{w: w, control: http.NewResponseController(w)}
 	before := e.Session.MessageCount
-	after, err := s.runTurn(space, e, turnRequest{content: in.Content, agent: in.Agent, budget: in.Budget}, out)
+	after, err := s.runTurn(space, e, in, out)
 	if after == nil && !out.began() {
 		return nil, err
 	}
@@ -153,9 +160,11 @@ func (s *Server) turn(w http.ResponseWriter, r *http.Request) (*answer, error) {
 	return nil, nil
 }
 
+// A turnRequest is what the user says in a turn.
 type turnRequest struct {
-	content, agent string
-	budget         int
+	Content string `json:"content"`
+	Agent   string `json:"agent"`  // that answers; empty: the one used last
+	Budget  int    `json:"budget"` // tokens of the payload; 0: as much as the model has room for
 }
 
 // turnTime is how long cortext works on a turn before and after the agent, which itself is
@@ -164,7 +173,7 @@ const turnTime = 24 * time.Hour
 
 // runTurn runs one turn in an agent. The result is nil if the agent did not start.
 func (s *Server) runTurn(space *Space, e store.Entry, t turnRequest, out io.Writer) (*launch.Result, error) {
-	if strings.TrimSpace(t.content) == "" {
+	if strings.TrimSpace(t.Content) == "" {
 		return nil, invalid("content is missing: what to say to the agent")
 	}
 	end, err := s.beginTurn(e.Session.ID)
@@ -178,8 +187,8 @@ func (s *Server) runTurn(space *Space, e store.Entry, t turnRequest, out io.Writ
 	if e, err = l.CatchUp(ctx, e); err != nil {
 		return nil, err
 	}
-	o := launch.Options{Agent: t.agent, Headless: true, Prompt: t.content}
-	o.Budget = t.budget
+	o := launch.Options{Agent: t.Agent, Headless: true, Prompt: t.Content}
+	o.Budget = t.Budget
 	p, err := l.Plan(ctx, e, o)
 	if err != nil {
 		return nil, err

@@ -7,17 +7,23 @@ import (
 
 	"cortext/cmd/internal/payload"
 	"cortext/cmd/internal/search"
-	"cortext/cmd/internal/stats"
 	"cortext/resume"
 )
 
 // A found is a conversation that a search found.
 type found struct {
-	Session described `json:"session"`
-	Count   int       `json:"count"` // texts that match
-	Hits    []hit     `json:"hits"`  // some of them
+	Session sessionMetadata `json:"session"`
+	Count   int             `json:"count"` // texts that match
+	Hits    []hit           `json:"hits"`  // some of them
 }
 
+// A searchAnswer is the answer to a search.
+type searchAnswer struct {
+	Results []found `json:"results"`
+	Total   int     `json:"total"` // conversations that match
+}
+
+// A hit is a text that matches.
 type hit struct {
 	Place     string   `json:"place"`
 	Number    int      `json:"number"` // of the message; 0: none, or on a branch that was left
@@ -75,7 +81,7 @@ func (s *Server) search(_ http.ResponseWriter, r *http.Request) (*answer, error)
 		}
 		out = append(out, f)
 	}
-	return &answer{body: map[string]any{"results": out, "total": total}}, nil
+	return &answer{body: searchAnswer{out, total}}, nil
 }
 
 func queryOf(r *http.Request) (*search.Query, error) {
@@ -83,7 +89,7 @@ func queryOf(r *http.Request) (*search.Query, error) {
 	if text == "" {
 		return nil, invalid("q is missing: what to search for")
 	}
-	regexp, err := flag(r, "regexp")
+	regexp, err := truth(r, "regexp")
 	if err != nil {
 		return nil, err
 	}
@@ -157,7 +163,7 @@ func (s *Server) context(_ http.ResponseWriter, r *http.Request) (*answer, error
 	if o.Branch, err = number(r, "branch", 1, 1<<20, 0); err != nil {
 		return nil, err
 	}
-	text, err := flag(r, "text")
+	text, err := truth(r, "text")
 	if err != nil {
 		return nil, err
 	}
@@ -191,38 +197,6 @@ func (s *Server) context(_ http.ResponseWriter, r *http.Request) (*answer, error
 	return &answer{body: out}, nil
 }
 
-// filesCounted is how many files the statistics name.
-const filesCounted = 20
-
-// stats answers GET /api/stats.
-func (s *Server) stats(_ http.ResponseWriter, r *http.Request) (*answer, error) {
-	by := stats.By(r.URL.Query().Get("by"))
-	if by != "" && !slices.Contains(stats.Groupings, by) {
-		return nil, invalid("by=%q is not one of %v", by, stats.Groupings)
-	}
-	space, err := s.open(r)
-	if err != nil {
-		return nil, err
-	}
-	defer space.End()
-	all, err := space.Store.List()
-	if err != nil {
-		return nil, err
-	}
-	var counted stats.Stats
-	if err := counted.Add(r.Context(), space.Workspace, by, all, nil); err != nil {
-		return nil, err
-	}
-	counted.Finish(by, filesCounted)
-	if counted.Groups == nil {
-		counted.Groups = []stats.Group{}
-	}
-	if counted.Files == nil {
-		counted.Files = []stats.File{}
-	}
-	return &answer{body: counted}, nil
-}
-
 // A place is a workspace.
 type place struct {
 	Path    string   `json:"path"` // its folder
@@ -230,6 +204,11 @@ type place struct {
 	Types   []string `json:"types,omitempty"` // of conversations that can begin there
 	Agents  []string `json:"agents,omitempty"`
 	Total   int      `json:"total"` // conversations; 0 if they were not counted
+}
+
+// A workspacesAnswer lists workspaces.
+type workspacesAnswer struct {
+	Workspaces []place `json:"workspaces"`
 }
 
 // workspaces answers GET /api/workspaces.
@@ -240,7 +219,7 @@ func (s *Server) workspaces(http.ResponseWriter, *http.Request) (*answer, error)
 			list = append(list, place{Path: root})
 		}
 	}
-	return &answer{body: map[string]any{"workspaces": list}}, nil
+	return &answer{body: workspacesAnswer{list}}, nil
 }
 
 // placeOf describes an open workspace.

@@ -11,9 +11,9 @@ import (
 	"cortext/schema/clip"
 )
 
-// A described is a conversation in a list. The members down to summary are those that
+// A sessionMetadata is a conversation in a list. The members down to summary are those that
 // other programs know.
-type described struct {
+type sessionMetadata struct {
 	ID            string `json:"id"`
 	Name          string `json:"name"`
 	CreatedAt     int64  `json:"createdAt"` // milliseconds of Unix time, like all times
@@ -38,8 +38,8 @@ type described struct {
 // summaryLen is how many characters of a summary a list shows.
 const summaryLen = 100
 
-func describe(r *listing.Row) described {
-	d := described{
+func describe(r *listing.Row) sessionMetadata {
+	d := sessionMetadata{
 		ID: strings.Clone(r.ID), Name: strings.Clone(r.Title), CreatedAt: millis(r.Created), UpdatedAt: millis(r.LastActive),
 		MessageCount: r.Messages, TokenEstimate: r.Tokens, Summary: clip.Characters(r.Summary, summaryLen),
 		Type: r.Type, Status: r.Status, Archived: r.Archived, Agent: r.Agent, Model: r.Model, Provider: r.Provider,
@@ -58,9 +58,9 @@ const (
 
 // A listPage is the answer to GET /api/sessions.
 type listPage struct {
-	Sessions []described `json:"sessions"`
-	Total    int         `json:"total"`  // conversations that the filters select
-	Offset   int         `json:"offset"` // of the first of sessions
+	Sessions []sessionMetadata `json:"sessions"`
+	Total    int               `json:"total"`  // conversations that the filters select
+	Offset   int               `json:"offset"` // of the first of sessions
 }
 
 // list answers GET /api/sessions.
@@ -83,7 +83,7 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := listPage{Sessions: []described{}, Total: p.total, Offset: sel.Offset}
+	out := listPage{Sessions: []sessionMetadata{}, Total: p.total, Offset: sel.Offset}
 	for i := range p.rows {
 		out.Sessions = append(out.Sessions, describe(&p.rows[i]))
 	}
@@ -138,7 +138,7 @@ func selectionOf(r *http.Request) (sel listing.Selection, err error) {
 	if slices.Contains(f.Statuses, "all") {
 		f.Statuses, f.All = nil, true
 	}
-	if f.Archived, err = flag(r, "archived"); err != nil {
+	if f.Archived, err = truth(r, "archived"); err != nil {
 		return sel, err
 	}
 	if f.Since, err = moment(r, "since"); err != nil {
@@ -151,7 +151,7 @@ func selectionOf(r *http.Request) (sel listing.Selection, err error) {
 	if sel.Order != "" && !slices.Contains(listing.Orders, sel.Order) {
 		return sel, invalid("sort=%q is not one of %v", sel.Order, listing.Orders)
 	}
-	if sel.Reverse, err = flag(r, "reverse"); err != nil {
+	if sel.Reverse, err = truth(r, "reverse"); err != nil {
 		return sel, err
 	}
 	if sel.Offset, err = number(r, "offset", 0, 1<<30, 0); err != nil {
@@ -173,8 +173,8 @@ func listOf(values []string) (list []string) {
 	return list
 }
 
-// flag returns a query parameter that is true or false.
-func flag(r *http.Request, name string) (bool, error) {
+// truth returns a query parameter that is true or false.
+func truth(r *http.Request, name string) (bool, error) {
 	switch v := r.URL.Query().Get(name); v {
 	case "true", "1":
 		return true, nil

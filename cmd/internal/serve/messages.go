@@ -74,6 +74,13 @@ const (
 	messagesMost = 1000 // messages on a page
 )
 
+// A messagesPage is a part of a conversation's messages.
+type messagesPage struct {
+	Messages []message `json:"messages"`
+	Offset   int       `json:"offset"` // of the first of messages
+	Total    int       `json:"total"`  // messages on this branch
+}
+
 // messages answers GET /api/sessions/{id}/messages. Without a position, it returns the last
 // messages; with after=ID, those that followed a message.
 func (s *Server) messages(_ http.ResponseWriter, r *http.Request) (*answer, error) {
@@ -109,5 +116,9 @@ func (s *Server) messages(_ http.ResponseWriter, r *http.Request) (*answer, erro
 	case offset >= 0:
 		from = offset
 	}
-	return &answer{body: map[string]any{"messages": c.messages(from, limit), "offset": from, "total": len(c.Messages)}}, nil
+	known := tagFor(r, c)
+	if known != "" && hasTag(r.Header.Get("If-None-Match"), known) {
+		return &answer{status: http.StatusNotModified, tag: known}, nil
+	}
+	return &answer{body: messagesPage{c.messages(from, limit), from, len(c.Messages)}, tag: known}, nil
 }

@@ -2,6 +2,8 @@ package serve
 
 import (
 	"bytes"
+	_ "embed"
+	"encoding/json"
 	"net/http"
 	"strings"
 
@@ -81,6 +83,12 @@ type promptLine struct {
 
 const promptLen = 200
 
+// A promptsAnswer is an index of a conversation.
+type promptsAnswer struct {
+	Prompts []promptLine `json:"prompts"`
+	Total   int          `json:"total"` // messages on this branch
+}
+
 // prompts answers GET /api/sessions/{id}/prompts.
 func (s *Server) prompts(_ http.ResponseWriter, r *http.Request) (*answer, error) {
 	branch, err := number(r, "branch", 1, 1<<20, 0)
@@ -103,22 +111,25 @@ func (s *Server) prompts(_ http.ResponseWriter, r *http.Request) (*answer, error
 			list = append(list, promptLine{m.Number, m.ID, millisOf(m.Timestamp), clip.Characters(strings.Join(strings.Fields(m.Content), " "), promptLen)})
 		}
 	}
-	return &answer{body: map[string]any{"prompts": list, "total": len(c.Messages)}, tag: tagFor(r, c)}, nil
+	return &answer{body: promptsAnswer{list, len(c.Messages)}, tag: tagFor(r, c)}, nil
 }
 
 // pagePolicy is the Content-Security-Policy of the page: only its own files, and images
 // that are in a conversation.
 const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
+//go:embed openapi.json
+var openapiJSON []byte
+
+// openapi answers GET /api/openapi.json.
+func (s *Server) openapi(http.ResponseWriter, *http.Request) (*answer, error) {
+	return &answer{body: json.RawMessage(openapiJSON)}, nil
+}
+
 // static serves the page and its files, and refuses every other path.
 func (s *Server) static(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
-		if r.URL.Path == "/" || strings.HasPrefix(r.URL.Path, "/assets/") {
-			w.Header().Set("Allow", "GET, HEAD")
-			(&problem{status: http.StatusMethodNotAllowed, detail: r.Method + " is not for this address"}).write(w)
-			return
-		}
 	case r.URL.Path == "/":
 		s.home(w, r)
 		return
@@ -134,7 +145,27 @@ func (s *Server) static(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
+	if allowed := s.allowed(r); len(allowed) > 0 {
+		w.Header().Set("Allow", strings.Join(allowed, ", "))
+		(&problem{status: http.StatusMethodNotAllowed, detail: r.Method + " is not for this address"}).write(w)
+		return
+	}
 	(&problem{status: http.StatusNotFound, detail: "there is nothing at this address: /api/openapi.json describes what there is"}).write(w)
+}
+
+// allowed returns the methods that there are for the address of a request.
+func (s *Server) allowed(r *http.Request) (methods []string) {
+	if r.URL.Path == "/" || strings.HasPrefix(r.URL.Path, "/assets/") {
+		return []string{http.MethodGet, http.MethodHead}
+	}
+	for _, m := range []string{http.MethodGet, http.MethodPost, http.MethodPatch, http.MethodDelete} {
+		try := r.Clone(r.Context())
+		try.Method = m
+		if _, pattern := s.mux.Handler(try); pattern != "/" {
+			methods = append(methods, m)
+		}
+	}
+	return methods
 }
 
 // typeOf returns the media type of a file of the page, whatever the system knows about its

@@ -15,9 +15,9 @@ import (
 	"cortext/store"
 )
 
-// A full is a whole conversation. The members down to activeFiles are those that other
+// A session is a whole conversation. The members down to activeFiles are those that other
 // programs know.
-type full struct {
+type session struct {
 	ID               string           `json:"id"`
 	Name             string           `json:"name"`
 	CreatedAt        int64            `json:"createdAt"`
@@ -39,7 +39,7 @@ type full struct {
 	Notes       string            `json:"notes"`
 	Values      map[string]string `json:"values"`
 	Plan        []step            `json:"plan"`
-	Branches    []history.Branch  `json:"branches"`
+	Branches    []branch          `json:"branches"`
 	Related     []string          `json:"related"` // ids of conversations that it is linked with
 	Path        string            `json:"path"`
 	Workspace   string            `json:"workspace"`
@@ -49,7 +49,7 @@ type full struct {
 
 // A sessionAnswer is the answer with a conversation.
 type sessionAnswer struct {
-	Session *full `json:"session"`
+	Session *session `json:"session"`
 }
 
 // A forkAnswer is the answer to a fork.
@@ -58,6 +58,18 @@ type forkAnswer struct {
 	Prompt string `json:"prompt"` // the user's message before which the fork ends; empty: another was named
 }
 
+// A branch is one of several branches of a conversation, which rewinds and clones make.
+type branch struct {
+	Number     int    `json:"number"`     // from 1, in the order in which the branches began
+	After      int    `json:"after"`      // number of the message where it leaves an earlier branch; 0: none
+	Messages   int    `json:"messages"`   // that no earlier branch has
+	LastActive int64  `json:"lastActive"` // time of its last message
+	End        string `json:"end"`        // id of its last message
+	Words      string `json:"words"`      // beginning of the first user message that no earlier branch has
+	Newest     bool   `json:"newest"`     // a resume continues it
+}
+
+// A step is a step of the plan.
 type step struct {
 	Content string `json:"content"`
 	Status  string `json:"status"`
@@ -147,17 +159,20 @@ func (s *Server) created(space *Space, e store.Entry) (*answer, error) {
 }
 
 // full describes a conversation with its last messages.
-func (s *Server) full(space *Space, e store.Entry, c *content, last int) *full {
+func (s *Server) full(space *Space, e store.Entry, c *content, last int) *session {
 	x := e.Session
-	out := &full{
+	out := &session{
 		ID: x.ID, Name: x.DisplayTitle(), CreatedAt: millisOf(x.CreatedAt), UpdatedAt: millisOf(x.LastActive),
 		ShortTermMemory: c.messages(max(0, len(c.Messages)-last), last), LongTermSummary: x.ContextSummary,
 		Provider: portable.ProviderOf(x), Modes: portable.ModesOf(x),
 		Metrics:          portable.MetricsOf(x, x.MessageCount, c.about.Calls),
 		WorkingDirectory: x.WorkingDir, ActiveFiles: []string{},
 		Type: x.ConversationType, Status: workspace.ShownStatus(e), Archived: x.Archived, Agent: x.AgentConfig.Agent, Model: x.AgentConfig.Model,
-		Tags: append([]string{}, x.Tags...), Notes: x.Notes, Values: map[string]string{}, Plan: []step{}, Branches: c.Branches,
+		Tags: append([]string{}, x.Tags...), Notes: x.Notes, Values: map[string]string{}, Plan: []step{}, Branches: []branch{},
 		Related: []string{}, Path: e.Path, Workspace: space.Store.Root(), Description: x.Description, Running: s.runs(x.ID),
+	}
+	for _, b := range c.Branches {
+		out.Branches = append(out.Branches, branch{b.Number, b.After, b.Messages, millisOf(b.Last), b.End, b.Words, b.Newest})
 	}
 	for _, f := range c.about.Files {
 		out.ActiveFiles = append(out.ActiveFiles, f.Path)
@@ -179,13 +194,16 @@ func (s *Server) full(space *Space, e store.Entry, c *content, last int) *full {
 	return out
 }
 
+// A createRequest describes a new conversation.
+type createRequest struct {
+	Name     string `json:"name"`     // its title; empty: its first words give it one
+	Provider string `json:"provider"` // of the model: claude, openai, xai, or another word
+	Type     string `json:"type"`     // empty: chat
+}
+
 // create answers POST /api/sessions.
 func (s *Server) create(_ http.ResponseWriter, r *http.Request) (*answer, error) {
-	var in struct {
-		Name     string `json:"name"`
-		Provider string `json:"provider"`
-		Type     string `json:"type"`
-	}
+	var in createRequest
 	if err := read(r, &in); err != nil {
 		return nil, err
 	}
@@ -383,13 +401,16 @@ func (s *Server) remove(_ http.ResponseWriter, r *http.Request) (*answer, error)
 	return &answer{status: http.StatusNoContent}, nil
 }
 
+// A forkRequest names the point at which another conversation begins.
+type forkRequest struct {
+	At     string `json:"at"`     // a message, by number or id; empty: the end
+	Branch int    `json:"branch"` // 0: the one that a resume continues
+	Name   string `json:"name"`   // of the new conversation; empty: that of the old one
+}
+
 // fork answers POST /api/sessions/{id}/fork.
 func (s *Server) fork(_ http.ResponseWriter, r *http.Request) (*answer, error) {
-	var in struct {
-		At     string `json:"at"` // a message, by number or id; empty: the end
-		Branch int    `json:"branch"`
-		Name   string `json:"name"`
-	}
+	var in forkRequest
 	if err := read(r, &in); err != nil {
 		return nil, err
 	}
@@ -435,6 +456,12 @@ func (s *Server) stop(_ http.ResponseWriter, r *http.Request) (*answer, error) {
 	return &answer{body: out}, nil
 }
 
+// A summarized is the answer to a summarize.
+type summarized struct {
+	Summary     string `json:"summary"`
+	TokensSaved int64  `json:"tokensSaved"` // that the new summaries have less than what they sum up
+}
+
 // summarize answers POST /api/sessions/{id}/summarize: it makes the missing summaries of
 // old messages.
 func (s *Server) summarize(_ http.ResponseWriter, r *http.Request) (*answer, error) {
@@ -447,10 +474,7 @@ func (s *Server) summarize(_ http.ResponseWriter, r *http.Request) (*answer, err
 	if err != nil {
 		return nil, err
 	}
-	out := struct {
-		Summary     string `json:"summary"`
-		TokensSaved int64  `json:"tokensSaved"`
-	}{Summary: e.Session.ContextSummary}
+	out := summarized{Summary: e.Session.ContextSummary}
 	for _, part := range done.Ranges {
 		if part.Tokens > 0 {
 			out.TokensSaved += part.SourceTokens - int64(part.Tokens)

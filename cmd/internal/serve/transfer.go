@@ -58,7 +58,7 @@ func (s *Server) download(w http.ResponseWriter, r *http.Request) (*answer, erro
 		"noTools": &in.NoTools, "noReasoning": &in.NoReasoning, "redact": &in.Redact, "subagents": &in.Subagents, "attachments": &in.Attachments,
 	} {
 		var err error
-		if *to, err = flag(r, name); err != nil {
+		if *to, err = truth(r, name); err != nil {
 			return nil, err
 		}
 	}
@@ -116,7 +116,7 @@ type importRequest struct {
 
 // An importAnswer says what an import did.
 type importAnswer struct {
-	Session  *full        `json:"session"`  // of the first
+	Session  *session     `json:"session"`  // of the first
 	Imported []importedAs `json:"imported"` // in the order of the export
 }
 
@@ -140,7 +140,7 @@ func (s *Server) importSession(_ http.ResponseWriter, r *http.Request) (*answer,
 		if data, err = io.ReadAll(r.Body); err != nil {
 			return nil, err
 		}
-		if in.KeepIDs, err = flag(r, "keepIds"); err != nil {
+		if in.KeepIDs, err = truth(r, "keepIds"); err != nil {
 			return nil, err
 		}
 	} else {

@@ -10,4 +10,4 @@ var Files embed.FS
 
 // TokenMark stands in index.html where the server puts the token with which the page changes
 // something.
-const TokenMark = "CORTEXT_TOKEN"
+const TokenMark = "{{token}}"
