@@ -57,7 +57,7 @@ export async function upload(path, query, file) {
 // download saves what a path returns as a file.
 export async function download(path, query) {
   const answer = await request(path, query);
-  const name = /filename="([^"]+)"/.exec(answer.headers.get("Content-Disposition") || "");
+  const name = /filename="?([^";]+)"?/.exec(answer.headers.get("Content-Disposition") || "");
   const url = URL.createObjectURL(await answer.blob());
   const a = document.createElement("a");
   a.href = url;
