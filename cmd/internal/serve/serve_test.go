@@ -123,7 +123,13 @@ func (s *site) send(method, path string, body any, header ...string) reply {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	return reply{got.StatusCode, got.Header, text}
+	out := reply{got.StatusCode, got.Header, text}
+	doc, err := described()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	doc.check(s.t, method, path, out)
+	return out
 }
 
 // want sends a request and decodes the answer, which must have a status.
@@ -143,15 +149,18 @@ func (s *site) want(status int, method, path string, body, into any) reply {
 
 // A session is what tests look at of a conversation.
 type session struct {
-	ID              string   `json:"id"`
-	Name            string   `json:"name"`
-	Status          string   `json:"status"`
-	Archived        bool     `json:"archived"`
-	Tags            []string `json:"tags"`
-	Notes           string   `json:"notes"`
-	UpdatedAt       int64    `json:"updatedAt"`
-	MessageCount    int      `json:"messageCount"`
-	LongTermSummary string   `json:"longTermSummary"`
+	ID              string            `json:"id"`
+	Name            string            `json:"name"`
+	Status          string            `json:"status"`
+	Archived        bool              `json:"archived"`
+	Tags            []string          `json:"tags"`
+	Notes           string            `json:"notes"`
+	UpdatedAt       int64             `json:"updatedAt"`
+	MessageCount    int               `json:"messageCount"`
+	Provider        string            `json:"provider"`
+	Values          map[string]string `json:"values"`
+	Modes           map[string]bool   `json:"modes"`
+	LongTermSummary string            `json:"longTermSummary"`
 	ShortTermMemory []struct {
 		ID      string `json:"id"`
 		Role    string `json:"role"`
