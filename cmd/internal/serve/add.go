@@ -4,6 +4,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync"
 
 	"cortext/cmd/internal/workspace"
 	"cortext/schema"
@@ -37,7 +38,7 @@ func (s *Server) addMessage(_ http.ResponseWriter, r *http.Request) (*answer, er
 		return nil, err
 	}
 	defer space.End()
-	m, err := space.add(e, in)
+	m, err := s.add(space, e, in)
 	if err != nil {
 		return nil, err
 	}
@@ -45,7 +46,7 @@ func (s *Server) addMessage(_ http.ResponseWriter, r *http.Request) (*answer, er
 }
 
 // add adds a message at the end of a conversation. It is on disk when add returns.
-func (space *Space) add(e store.Entry, in newMessage) (*schema.Message, error) {
+func (s *Server) add(space *Space, e store.Entry, in newMessage) (*schema.Message, error) {
 	switch {
 	case strings.TrimSpace(in.Content) == "":
 		return nil, invalid("content is missing: what the message says")
@@ -59,6 +60,8 @@ func (space *Space) add(e store.Entry, in newMessage) (*schema.Message, error) {
 	default:
 		return nil, invalid("role %q is not user, assistant or system", in.Role)
 	}
+	// The store's lock is for processes and polls. Requests wait for each other in order.
+	defer s.writers.lock(space.Store.Root() + "\n" + e.Session.ID)()
 	return space.say(e, schema.Message{ID: in.ID, Role: in.Role, Content: in.Content, Model: in.Model})
 }
 
@@ -76,7 +79,7 @@ func (space *Space) say(e store.Entry, m schema.Message) (*schema.Message, error
 	}
 	defer tx.Rollback()
 	if m.ID != "" {
-		if known, err := tx.Knows(m.ID); err != nil || known {
+		if known, err := tx.Holds(m.ID); err != nil || known {
 			return &m, err
 		}
 	}
@@ -112,4 +115,39 @@ func lastOf(c *store.Conversation) (string, error) {
 		return "", err
 	}
 	return h.Messages[len(h.Messages)-1].ID, nil
+}
+
+// locks are locks by name. Who waits for one gets it in order.
+type locks struct {
+	mu sync.Mutex
+	of map[string]*namedLock
+}
+
+type namedLock struct {
+	sync.Mutex
+	users int
+}
+
+// lock waits for a lock, and returns what releases it.
+func (l *locks) lock(name string) (unlock func()) {
+	l.mu.Lock()
+	if l.of == nil {
+		l.of = map[string]*namedLock{}
+	}
+	n := l.of[name]
+	if n == nil {
+		n = &namedLock{}
+		l.of[name] = n
+	}
+	n.users++
+	l.mu.Unlock()
+	n.Lock()
+	return func() {
+		n.Unlock()
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if n.users--; n.users == 0 {
+			delete(l.of, name)
+		}
+	}
 }

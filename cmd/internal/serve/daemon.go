@@ -300,7 +300,7 @@ func (l *eventLines) line(e turnEvent) {
 	if err != nil {
 		return
 	}
-	_ = l.control.SetWriteDeadline(time.Now().Add(writeTime))
+	_ = l.control.SetWriteDeadline(time.Now().Add(patience))
 	_, _ = l.w.Write(append(b, '\n'))
 	_ = l.control.Flush()
 }

@@ -86,19 +86,20 @@ func (s *Server) follow(r *http.Request, since string) (*live.Follower, live.Key
 
 // Times of the live channels.
 const (
-	writeTime = 10 * time.Second // that a client may take to receive an event
+	patience  = 10 * time.Second // for a client to receive what is sent
 	aliveTime = 15 * time.Second // between signs of life
 )
 
 // A stream is a response of server-sent events.
 type stream struct {
-	w       http.ResponseWriter
-	control *http.ResponseController
+	w        http.ResponseWriter
+	control  *http.ResponseController
+	patience time.Duration
 }
 
 // newStream begins a response that lasts.
-func newStream(w http.ResponseWriter) stream {
-	st := stream{w, http.NewResponseController(w)}
+func (s *Server) newStream(w http.ResponseWriter) stream {
+	st := stream{w, http.NewResponseController(w), s.Patience}
 	_ = st.control.SetReadDeadline(time.Time{})
 	h := w.Header()
 	h.Set("Content-Type", "text/event-stream")
@@ -107,17 +108,23 @@ func newStream(w http.ResponseWriter) stream {
 	return st
 }
 
-// send sends an event with data that has no newline.
-func (st stream) send(event, id string, data []byte) error {
-	var head string
-	if id != "" && !strings.ContainsAny(id, "\n\r\x00") {
-		head = "id: " + id + "\n"
+// send sends events. Their data has no newline.
+func (st stream) send(events ...live.Event) error {
+	var b []byte
+	for _, e := range events {
+		if id := idOf(e); id != "" && !strings.ContainsAny(id, "\n\r\x00") {
+			b = fmt.Appendf(b, "id: %s\n", id)
+		}
+		b = fmt.Appendf(b, "event: %s\ndata: %s\n\n", e.Kind, e.Data)
 	}
-	return st.write(fmt.Appendf(nil, "%sevent: %s\ndata: %s\n\n", head, event, data))
+	return st.write(b)
 }
 
 func (st stream) write(b []byte) error {
-	if err := st.control.SetWriteDeadline(time.Now().Add(writeTime)); err != nil {
+	if len(b) == 0 {
+		return nil
+	}
+	if err := st.control.SetWriteDeadline(time.Now().Add(st.patience)); err != nil {
 		return err
 	}
 	if _, err := st.w.Write(b); err != nil {
@@ -140,25 +147,23 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) (*answer, error)
 		return nil, err
 	}
 	defer f.Leave()
-	st := newStream(w)
+	st := s.newStream(w)
 	if st.alive() != nil {
 		return nil, nil
 	}
-	for _, e := range f.Missed {
-		if st.send(string(e.Kind), idOf(e), e.Data) != nil {
-			return nil, nil
-		}
+	if st.send(f.Missed...) != nil {
+		return nil, nil
 	}
 	tick := time.NewTicker(aliveTime)
 	defer tick.Stop()
 	for {
 		var failed error
 		select {
-		case e, ok := <-f.Events:
+		case events, ok := <-f.Events:
 			if !ok {
 				return nil, nil
 			}
-			failed = st.send(string(e.Kind), idOf(e), e.Data)
+			failed = st.send(events...)
 		case <-tick.C:
 			failed = st.alive()
 		case <-r.Context().Done():
@@ -195,7 +200,7 @@ func (s *Server) listEvents(w http.ResponseWriter, r *http.Request) (*answer, er
 	if err != nil {
 		return nil, err
 	}
-	st := newStream(w)
+	st := s.newStream(w)
 	if st.alive() != nil {
 		return nil, nil
 	}
@@ -211,7 +216,7 @@ func (s *Server) listEvents(w http.ResponseWriter, r *http.Request) (*answer, er
 				continue
 			}
 			last = now
-			failed = st.send(string(live.ChangeEvent), "", liveEvent{Type: string(live.ChangeEvent)}.encode())
+			failed = st.send(live.Event{Kind: live.ChangeEvent, Data: encodeLive(live.ChangeEvent, nil, nil)})
 		case <-alive.C:
 			failed = st.alive()
 		case <-s.hub.Done():

@@ -6,6 +6,7 @@ import (
 	"crypto/subtle"
 	"net"
 	"net/http"
+	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -105,7 +106,7 @@ func (g *guard) refusal(r *http.Request) *problem {
 			return &problem{status: http.StatusForbidden, detail: "this server answers only its own page, not pages of other sites"}
 		}
 	}
-	if isPublic(r.URL.Path) || g.authorized(r) {
+	if isPublic(path.Clean(r.URL.Path)) || g.authorized(r) {
 		return nil
 	}
 	return &problem{status: http.StatusUnauthorized, detail: "this request needs the token that cortext serve printed: send it as Authorization: Bearer TOKEN"}
@@ -118,13 +119,13 @@ func isNavigation(r *http.Request) bool {
 }
 
 // isPublic reports whether a path holds nothing of the user's.
-func isPublic(path string) bool {
-	return !strings.HasPrefix(path, "/api/") && path != "/api" && !isDaemon(path)
+func isPublic(at string) bool {
+	return !strings.HasPrefix(at, "/api/") && at != "/api" && !isDaemon(at)
 }
 
 // isDaemon reports whether a path is one of the endpoints outside of /api.
-func isDaemon(path string) bool {
-	first, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
+func isDaemon(at string) bool {
+	first, _, _ := strings.Cut(strings.TrimPrefix(at, "/"), "/")
 	return first == "init" || first == "workspaces" || first == "sessions"
 }
 

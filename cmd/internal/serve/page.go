@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strings"
 
 	"cortext/cmd/internal/export/page"
@@ -145,7 +146,7 @@ func (s *Server) static(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	if allowed := s.allowed(r); len(allowed) > 0 {
+	if allowed := s.allowed(r); len(allowed) > 0 && !slices.Contains(allowed, r.Method) {
 		w.Header().Set("Allow", strings.Join(allowed, ", "))
 		(&problem{status: http.StatusMethodNotAllowed, detail: r.Method + " is not for this address"}).write(w)
 		return

@@ -10,7 +10,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -56,7 +55,7 @@ func newSite(t testing.TB) *site {
 	}
 	s := &site{t: t, root: root}
 	s.config = serve.Config{
-		Root: root, Token: token, Listen: net.IPv4(127, 0, 0, 1), Workspaces: func() []string { return nil },
+		Root: root, Token: token, Patience: 2 * time.Second, Listen: net.IPv4(127, 0, 0, 1), Workspaces: func() []string { return nil },
 		Log: func(text string) { t.Error(text) },
 		Open: func(dir string) (*serve.Space, error) {
 			env := env
@@ -72,9 +71,23 @@ func newSite(t testing.TB) *site {
 		},
 	}
 	s.server = serve.New(s.config)
-	s.http = httptest.NewServer(s.server.Handler())
+	s.http = httptest.NewUnstartedServer(s.server.Handler())
+	s.http.Listener = smallBuffers{s.http.Listener}
+	s.http.Start()
 	t.Cleanup(func() { s.server.Close(); s.http.Close() })
 	return s
+}
+
+// smallBuffers makes the system keep little of what is sent, so that a client that does not
+// read is noticed soon.
+type smallBuffers struct{ net.Listener }
+
+func (l smallBuffers) Accept() (net.Conn, error) {
+	conn, err := l.Listener.Accept()
+	if err == nil {
+		_ = conn.(*net.TCPConn).SetWriteBuffer(64 << 10)
+	}
+	return conn, err
 }
 
 // A reply is what a server answered.
@@ -123,7 +136,13 @@ func (s *site) send(method, path string, body any, header ...string) reply {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	return reply{got.StatusCode, got.Header, text}
+	out := reply{got.StatusCode, got.Header, text}
+	doc, err := described()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	doc.check(s.t, method, path, out)
+	return out
 }
 
 // want sends a request and decodes the answer, which must have a status.
@@ -143,15 +162,18 @@ func (s *site) want(status int, method, path string, body, into any) reply {
 
 // A session is what tests look at of a conversation.
 type session struct {
-	ID              string   `json:"id"`
-	Name            string   `json:"name"`
-	Status          string   `json:"status"`
-	Archived        bool     `json:"archived"`
-	Tags            []string `json:"tags"`
-	Notes           string   `json:"notes"`
-	UpdatedAt       int64    `json:"updatedAt"`
-	MessageCount    int      `json:"messageCount"`
-	LongTermSummary string   `json:"longTermSummary"`
+	ID              string            `json:"id"`
+	Name            string            `json:"name"`
+	Status          string            `json:"status"`
+	Archived        bool              `json:"archived"`
+	Tags            []string          `json:"tags"`
+	Notes           string            `json:"notes"`
+	UpdatedAt       int64             `json:"updatedAt"`
+	MessageCount    int               `json:"messageCount"`
+	Provider        string            `json:"provider"`
+	Values          map[string]string `json:"values"`
+	Modes           map[string]bool   `json:"modes"`
+	LongTermSummary string            `json:"longTermSummary"`
 	ShortTermMemory []struct {
 		ID      string `json:"id"`
 		Role    string `json:"role"`
@@ -376,14 +398,4 @@ func TestEvents(t *testing.T) {
 	next(t, stream, "gone")
 	for range stream { // it ends
 	}
-}
-
-// lines counts the lines of a file.
-func lines(t testing.TB, file string) int {
-	t.Helper()
-	b, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return bytes.Count(b, []byte("\n"))
 }

@@ -41,6 +41,7 @@ type Config struct {
 	Environ    []string                          // for the agents' programs
 	Markdown   func() page.Markdown              // renders Markdown, for one goroutine
 	Log        func(text string)                 // reports a defect; a request's own errors go to the client
+	Patience   time.Duration                     // for a client to receive live updates; 0: ten seconds
 	KeyUsed    func(next string)                 // the page was opened: another browser needs the next key; may be nil
 }
 
@@ -58,12 +59,13 @@ const (
 // A Server serves the conversations of the workspaces on this machine.
 type Server struct {
 	Config
-	hub    *live.Hub
-	mux    *http.ServeMux
-	guard  *guard
-	reader reader
-	lists  listTags
-	turns  chan struct{} // a place for each agent that may run
+	hub     *live.Hub
+	mux     *http.ServeMux
+	guard   *guard
+	reader  reader
+	lists   listTags
+	writers locks         // of conversations
+	turns   chan struct{} // a place for each agent that may run
 
 	mu      sync.Mutex
 	running map[string]bool // conversations in which an agent runs a turn
@@ -84,6 +86,9 @@ type listTag struct {
 // New returns a server. Serve starts it.
 func New(c Config) *Server {
 	s := &Server{Config: c, guard: newGuard(c), turns: make(chan struct{}, maxTurns), running: map[string]bool{}}
+	if s.Patience == 0 {
+		s.Patience = patience
+	}
 	s.lists.of = map[string]listTag{}
 	s.hub = live.NewHub(s.openLive, encodeLive)
 	s.mux = http.NewServeMux()

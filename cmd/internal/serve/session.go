@@ -230,7 +230,7 @@ func (space *Space) begin(typ, name string) (store.Entry, error) {
 	if typ == "" {
 		typ = chatType
 	}
-	e, _, err := caller.New(space.Workspace, space.Capture).Start(typ, name)
+	e, _, err := caller.New(space.Workspace, space.Capture).Start(typ, workspace.Plain(name))
 	return e, err
 }
 
@@ -318,7 +318,7 @@ func (p *patch) apply(w *workspace.Workspace, e store.Entry) (store.Entry, error
 
 func (p *patch) changes(e store.Entry) (list []organise.Change, err error) {
 	if p.Name != nil {
-		title, err := workspace.CleanTitle(*p.Name)
+		title, err := workspace.CleanTitle(workspace.Plain(*p.Name))
 		if err != nil {
 			return nil, err
 		}

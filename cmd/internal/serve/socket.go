@@ -71,7 +71,7 @@ func (c *client) write(ctx context.Context, f *live.Follower) {
 	for {
 		ok := true
 		select {
-		case e, open := <-f.Events:
+		case events, open := <-f.Events:
 			if !open {
 				status, why := websocket.StatusTryAgainLater, "too slow: come back with since"
 				select {
@@ -82,7 +82,9 @@ func (c *client) write(ctx context.Context, f *live.Follower) {
 				_ = c.conn.Close(status, why)
 				return
 			}
-			ok = c.send(ctx, e.Data)
+			for _, e := range events {
+				ok = ok && c.send(ctx, e.Data)
+			}
 		case b := <-c.out:
 			ok = c.send(ctx, b)
 		case next := <-c.again:
@@ -90,7 +92,7 @@ func (c *client) write(ctx context.Context, f *live.Follower) {
 			f = next
 			ok = c.sendMissed(ctx, f)
 		case <-tick.C:
-			alive, cancel := context.WithTimeout(ctx, writeTime)
+			alive, cancel := context.WithTimeout(ctx, c.s.Patience)
 			ok = c.conn.Ping(alive) == nil
 			cancel()
 		case <-ctx.Done():
@@ -117,7 +119,7 @@ func (c *client) sendMissed(ctx context.Context, f *live.Follower) bool {
 }
 
 func (c *client) send(ctx context.Context, b []byte) bool {
-	ctx, cancel := context.WithTimeout(ctx, writeTime)
+	ctx, cancel := context.WithTimeout(ctx, c.s.Patience)
 	defer cancel()
 	return c.conn.Write(ctx, websocket.MessageText, b) == nil
 }
@@ -169,7 +171,7 @@ func (c *client) add(in *liveRequest) liveEvent {
 	if err != nil {
 		return failedRequest(in.Ref, err)
 	}
-	m, err := space.add(e, in.newMessage)
+	m, err := c.s.add(space, e, in.newMessage)
 	if err != nil {
 		return failedRequest(in.Ref, err)
 	}

@@ -125,22 +125,12 @@ func (f *feed) tell(events ...Event) {
 		f.recent = append([]Event(nil), f.recent[n:]...)
 	}
 	for fo := range f.followers {
-		if !fo.offer(events) {
+		select {
+		case fo.events <- events:
+		default:
 			f.drop(fo)
 		}
 	}
-}
-
-// offer delivers events unless the follower is too far behind.
-func (fo *Follower) offer(events []Event) bool {
-	for _, e := range events {
-		select {
-		case fo.events <- e:
-		default:
-			return false
-		}
-	}
-	return true
 }
 
 // event returns an event without a message.

@@ -58,7 +58,7 @@ var (
 )
 
 const (
-	buffered   = 256                   // events that a follower may be behind
+	buffered   = 256                   // looks that a follower may be behind
 	remembered = 512                   // events that a feed keeps for followers that come back
 	lookEvery  = time.Second           // between looks without a notification
 	settleTime = 20 * time.Millisecond // from a notification to the look: a turn writes several files
@@ -102,11 +102,11 @@ type Follower struct {
 	// Missed is what came after the message that the follower had last.
 	Missed []Event
 
-	// Events delivers what comes from now on, in order. It is closed if the follower was
-	// too slow, the conversation is gone, or the hub ends.
-	Events <-chan Event
+	// Events delivers what comes from now on, in order: what one look found at a time. It is
+	// closed if the follower was too slow, the conversation is gone, or the hub ends.
+	Events <-chan []Event
 
-	events chan Event
+	events chan []Event
 	feed   *feed
 }
 
@@ -119,7 +119,7 @@ func (h *Hub) Follow(ctx context.Context, k Key, since string) (*Follower, error
 		if err != nil {
 			return nil, err
 		}
-		fo := &Follower{events: make(chan Event, buffered), feed: f}
+		fo := &Follower{events: make(chan []Event, buffered), feed: f}
 		fo.Events = fo.events
 		join := joining{fo, since, make(chan error, 1)}
 		select {
