@@ -14,6 +14,7 @@ import (
 	"cortext/cmd/internal/find"
 	"cortext/cmd/internal/listing"
 	"cortext/cmd/internal/search"
+	"cortext/cmd/internal/workspace"
 )
 
 type searchOptions struct {
@@ -149,15 +150,16 @@ func (s *selection) sources(f listing.Filter, progress func(done, of int)) (list
 			return nil, err
 		}
 		s.listings = append(s.listings, l)
-		list = append(list, sourceOf(w, l, f))
+		list = append(list, sourceOf(w.Workspace, l, f))
 	}
 	return list, nil
 }
 
 // sourceOf returns the conversations that a filter selects, with the index of their
 // workspace. The caller must close the index.
-func sourceOf(w *opened, list *listing.Listing, f listing.Filter) search.Source {
+func sourceOf(w *workspace.Workspace, list *listing.Listing, f listing.Filter) search.Source {
 	source := search.Source{Store: w.Store, Open: w.Open, Index: search.OpenIndex(w.Store.Cache)}
+	source.Complete = len(w.Store.WaitingPaths()) == 0 && !w.Tree.IsSparse()
 	for _, i := range list.Select(f) {
 		source.Rows = append(source.Rows, list.Row(i))
 	}
@@ -194,7 +196,7 @@ func indexCommand(a *app) *cobra.Command {
 				return err
 			}
 			defer list.Close()
-			source := sourceOf(w, list, listing.Filter{All: true, Archived: true})
+			source := sourceOf(w.Workspace, list, listing.Filter{All: true, Archived: true})
 			defer source.Index.Close()
 			return source.Index.Refresh(cmd.Context(), source)
 		}),

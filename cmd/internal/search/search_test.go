@@ -159,7 +159,7 @@ func sourceOf(t testing.TB, st *store.Store) Source {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := Source{Store: st, Open: st.Open}
+	s := Source{Store: st, Open: st.Open, Complete: true}
 	for i := range l.Len() {
 		s.Rows = append(s.Rows, l.Row(i))
 	}
