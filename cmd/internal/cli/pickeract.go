@@ -170,10 +170,7 @@ func (r *reading) searchIn(ctx context.Context, q *search.Query, results *[]*sea
 		return err
 	}
 	defer list.Close()
-	source := search.Source{Store: r.w.Store, Open: r.w.Open, Index: search.OpenIndex(r.w.Store.Cache)}
+	source := sourceOf(r.w, list, listing.Filter{All: true, Archived: true})
 	defer source.Index.Close()
-	for _, i := range list.Select(listing.Filter{All: true, Archived: true}) {
-		source.Rows = append(source.Rows, list.Row(i))
-	}
 	return q.Run(ctx, []search.Source{source}, 1, func(res *search.Result) { *results = append(*results, res) })
 }
