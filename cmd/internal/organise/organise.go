@@ -114,9 +114,12 @@ func Archive(archived bool) Change {
 // Note adds a paragraph to the notes.
 func Note(text string) Change {
 	return func(s *schema.Session) error {
-		text := strings.TrimSpace(text)
-		if text == "" {
-			return invalid("the note is empty")
+		text, err := noteText(text)
+		if err == nil && text == "" {
+			err = invalid("the note is empty")
+		}
+		if err != nil {
+			return err
 		}
 		return setNotes(s, strings.TrimSpace(s.Notes+"\n\n"+text))
 	}
@@ -124,15 +127,39 @@ func Note(text string) Change {
 
 // ReplaceNotes replaces all notes; an empty text removes them.
 func ReplaceNotes(text string) Change {
-	return func(s *schema.Session) error { return setNotes(s, strings.TrimSpace(text)) }
+	return func(s *schema.Session) error {
+		text, err := noteText(text)
+		if err != nil {
+			return err
+		}
+		return setNotes(s, text)
+	}
+}
+
+// noteText returns the text of a note with newlines as line ends, without space around it.
+// Newlines and tabs are the only control characters that a note may have.
+func noteText(text string) (string, error) {
+	text = strings.TrimSpace(strings.ReplaceAll(text, "\r\n", "\n"))
+	return text, freeText("the note", text)
+}
+
+// freeText checks text of several lines: it is valid UTF-8, and its only control characters
+// are newlines and tabs.
+func freeText(what, text string) error {
+	if !utf8.ValidString(text) {
+		return invalid("%s is not valid UTF-8", what)
+	}
+	for _, r := range text {
+		if unicode.IsControl(r) && r != '\n' && r != '\t' {
+			return invalid("%s has the control character %U; of these, only newlines and tabs are allowed", what, r)
+		}
+	}
+	return nil
 }
 
 func setNotes(s *schema.Session, text string) error {
-	switch {
-	case len(text) > maxNotes:
+	if len(text) > maxNotes {
 		return invalid("the notes would have %d bytes, at most %d are allowed", len(text), maxNotes)
-	case !utf8.ValidString(text):
-		return invalid("the note is not valid UTF-8")
 	}
 	s.Notes = text
 	return nil
@@ -153,10 +180,8 @@ func ParseValue(arg string) (v Value, err error) {
 		return v, invalid("the key %q must have 1 to %d bytes that can be shown", key, maxKey)
 	case len(text) > maxValue:
 		return v, invalid("the value of %s has %d bytes, at most %d are allowed", key, len(text), maxValue)
-	case !utf8.ValidString(text):
-		return v, invalid("the value of %s is not valid UTF-8", key)
 	}
-	return Value{key, text}, nil
+	return Value{key, text}, freeText("the value of "+key, text)
 }
 
 // Set sets free-form values; others, also those that are not strings, stay as they are.
