@@ -3,6 +3,7 @@
 package organise
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -34,15 +35,26 @@ func invalid(format string, args ...any) error { return &InputError{fmt.Sprintf(
 // A Change changes a session. It returns an [*InputError] if the result would be invalid.
 type Change func(*schema.Session) error
 
-// Apply makes a change to a conversation and returns its entry after the change. A change
-// that alters nothing writes nothing.
-func Apply(w *workspace.Workspace, e store.Entry, change Change) (store.Entry, error) {
-	s, err := w.Edit(e, change)
+// Apply makes a change to a conversation. It returns the entry after the change, and whether
+// anything is different. A change that alters nothing writes nothing.
+func Apply(w *workspace.Workspace, e store.Entry, change Change) (after store.Entry, changed bool, err error) {
+	s, err := w.Edit(e, func(s *schema.Session) error {
+		before, err := s.Marshal()
+		if err == nil {
+			err = change(s)
+		}
+		if err != nil {
+			return err
+		}
+		now, err := s.Marshal()
+		changed = !bytes.Equal(before, now)
+		return err
+	})
 	if err != nil {
-		return e, err
+		return e, false, err
 	}
 	e.Session = s
-	return e, nil
+	return e, changed, nil
 }
 
 // ParseTags splits a comma-separated list of tags and checks each.
@@ -111,7 +123,7 @@ func Archive(archived bool) Change {
 	}
 }
 
-// Note adds a paragraph to the notes.
+// Note adds a paragraph to the notes, unless they end with it.
 func Note(text string) Change {
 	return func(s *schema.Session) error {
 		text, err := noteText(text)
@@ -120,6 +132,9 @@ func Note(text string) Change {
 		}
 		if err != nil {
 			return err
+		}
+		if s.Notes == text || strings.HasSuffix(s.Notes, "\n\n"+text) {
+			return nil
 		}
 		return setNotes(s, strings.TrimSpace(s.Notes+"\n\n"+text))
 	}
@@ -203,16 +218,15 @@ func Set(values []Value) Change {
 		if len(members) > schema.MaxSessionMembers {
 			return invalid("a conversation has at most %d values", schema.MaxSessionMembers)
 		}
-		s.Metadata = object(members)
+		if len(s.Metadata)+len(members) > 0 {
+			s.Metadata = object(members)
+		}
 		return nil
 	}
 }
 
-// object writes an object, or nothing if it is empty.
+// object writes an object.
 func object(members []rawjson.Member) schema.Raw {
-	if len(members) == 0 {
-		return nil
-	}
 	b := []byte{'{'}
 	for i, m := range members {
 		if i > 0 {
