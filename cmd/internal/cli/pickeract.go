@@ -110,7 +110,7 @@ func (r *reading) change(ctx context.Context, a picker.Action, row listing.Row) 
 	default:
 		return back, fmt.Errorf("there is no action %q", a.Name)
 	}
-	_, err = organise.Apply(r.w, e, change)
+	_, _, err = organise.Apply(r.w, e, change)
 	return back, err
 }
 
@@ -130,7 +130,7 @@ func (r *reading) restore(was *schema.Session, action rune) error {
 	case tagKey:
 		change = func(s *schema.Session) error { s.Tags = was.Tags; return nil }
 	}
-	_, err = organise.Apply(r.w, e, change)
+	_, _, err = organise.Apply(r.w, e, change)
 	return err
 }
 
