@@ -1,4 +1,4 @@
-// Package organise changes what people say about conversations: their tags, notes, archive
+// Package organise changes what users record about conversations: tags, notes, the archive
 // flag and free-form values.
 package organise
 
@@ -34,8 +34,8 @@ func invalid(format string, args ...any) error { return &InputError{fmt.Sprintf(
 // A Change changes a session. It returns an [*InputError] if the result would be invalid.
 type Change func(*schema.Session) error
 
-// Apply makes a change to a conversation and returns its entry after the change. A change
-// that alters nothing writes nothing.
+// Apply makes a change to a conversation and returns the changed entry. It writes nothing
+// if nothing changes.
 func Apply(w *workspace.Workspace, e store.Entry, change Change) (store.Entry, error) {
 	s, err := w.Edit(e, change)
 	if err != nil {
@@ -75,7 +75,7 @@ func printable(s string) bool {
 	})
 }
 
-// Tag adds tags. A tag that differs from an existing one only in case is the same.
+// Tag adds tags. It ignores tags that differ from an existing one only in case.
 func Tag(tags []string) Change {
 	return func(s *schema.Session) error {
 		all := slices.Clone(s.Tags)
@@ -92,7 +92,7 @@ func Tag(tags []string) Change {
 	}
 }
 
-// Untag removes tags, whatever their case. A conversation without them stays as it is.
+// Untag removes tags, whatever their case. Tags that a conversation does not have are ignored.
 func Untag(tags []string) Change {
 	return func(s *schema.Session) error {
 		s.Tags = slices.DeleteFunc(slices.Clone(s.Tags), func(have string) bool {
@@ -102,8 +102,8 @@ func Untag(tags []string) Change {
 	}
 }
 
-// Archive sets or clears the archive flag. An archived conversation is left out of lists,
-// and of the conversations to resume without a query.
+// Archive sets or clears the archive flag. Lists, and a resume without a query, leave out
+// archived conversations.
 func Archive(archived bool) Change {
 	return func(s *schema.Session) error {
 		s.Archived = archived
@@ -159,7 +159,7 @@ func ParseValue(arg string) (v Value, err error) {
 	return Value{key, text}, nil
 }
 
-// Set sets free-form values; others, also those that are not strings, stay as they are.
+// Set sets free-form values. All others, including those that are not strings, stay unchanged.
 func Set(values []Value) Change {
 	return func(s *schema.Session) error {
 		var members []rawjson.Member
@@ -183,7 +183,7 @@ func Set(values []Value) Change {
 	}
 }
 
-// object writes an object, or nothing if it is empty.
+// object encodes a JSON object, or returns nil if it would be empty.
 func object(members []rawjson.Member) schema.Raw {
 	if len(members) == 0 {
 		return nil
@@ -199,8 +199,8 @@ func object(members []rawjson.Member) schema.Raw {
 	return append(b, '}')
 }
 
-// Values returns the free-form values of a session that are strings, sorted by key; others
-// are returned as JSON.
+// Values returns the free-form values of a session, sorted by key. Values that are not
+// strings are returned as JSON.
 func Values(s *schema.Session) (list []Value) {
 	var all map[string]json.RawMessage
 	if json.Unmarshal(s.Metadata, &all) != nil {
