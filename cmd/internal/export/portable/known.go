@@ -6,9 +6,9 @@ import (
 	"cortext/schema"
 )
 
-// The members of the document that cortext has under other names.
+// The members of the document that have other names in cortext.
 
-// modes are the modes of a conversation, in the words of the document.
+// modes are the modes of a conversation, as the document names them.
 type modes struct {
 	Orchestrate       bool `json:"orchestrate"`
 	Plan              bool `json:"plan"`
@@ -23,7 +23,7 @@ func modesOf(s *schema.Session) (m modes) {
 	return m
 }
 
-// metrics count what is in a conversation.
+// metrics are counts of a conversation's content.
 type metrics struct {
 	MessageCount     int   `json:"messageCount"`
 	ToolCallCount    int   `json:"toolCallCount"`
@@ -41,7 +41,7 @@ func metricsOf(s *schema.Session, messages, tools int) metrics {
 	return m
 }
 
-// providerOf returns the provider of the model: claude, openai, xai, or another word.
+// providerOf returns the provider of a model: claude, openai, xai, or another name.
 func providerOf(s *schema.Session) string {
 	name := ""
 	if p := s.AgentConfig.Provider; p != nil {
@@ -62,7 +62,7 @@ func providerOf(s *schema.Session) string {
 	return name
 }
 
-// agentOf returns the agent that a provider stands for, or "" if it is none of ours.
+// agentOf returns the agent for a provider, or "" if cortext has no such agent.
 func agentOf(provider string) string {
 	switch provider {
 	case "claude", "gemini", "opencode":
