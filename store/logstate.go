@@ -51,24 +51,22 @@ func (l *Log) State() LogState {
 	return found.state()
 }
 
-var sumTable = crc64.MakeTable(crc64.ECMA)
-
 // Sum returns a checksum of samples of the first bytes of the log, and of all of the last
 // of these. It recognizes content to which something was appended; git cannot be expected
 // to put another content there that only differs elsewhere.
 func (l *Log) Sum(first int64) (sum uint64, err error) {
 	const samples, length, tail = 32, 64, 4 << 10
-	buf := make([]byte, tail)
+	buf, table := make([]byte, tail), crc64.MakeTable(crc64.ECMA)
 	for i := range int64(samples) {
 		n := min(length, first)
 		if _, err := l.ReadAt(buf[:n], (first-n)/samples*i); err != nil && !errors.Is(err, io.EOF) {
 			return 0, explain(err)
 		}
-		sum = crc64.Update(sum, sumTable, buf[:n])
+		sum = crc64.Update(sum, table, buf[:n])
 	}
 	n := min(tail, first)
 	if _, err := l.ReadAt(buf[:n], first-n); err != nil {
 		return 0, explain(err)
 	}
-	return crc64.Update(sum, sumTable, buf[:n]), nil
+	return crc64.Update(sum, table, buf[:n]), nil
 }

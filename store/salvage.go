@@ -79,16 +79,16 @@ func salvage[R any](content []byte, k logKind[R], each func(r R, raw []byte, at 
 	line, offset := 0, int64(0)
 	for text := range bytes.Lines(content) {
 		line++
-		salvageLine(&s, text, line, offset, k, each)
+		salvageLine(&s, jsonl.Record{Raw: text, Line: line, Offset: offset}, k, each)
 		offset += int64(len(text))
 	}
 	return s
 }
 
-func salvageLine[R any](s *salvaged, text []byte, line int, offset int64, k logKind[R], each func(r R, raw []byte, at heldAt)) {
-	bare, terminated := bytes.CutSuffix(text, []byte("\n"))
-	if len(text) > jsonl.MaxLine {
-		s.done = append(s.done, RepairedLine{jsonl.Damage{Line: line, Offset: offset, Kind: jsonl.TooLong, Detail: fmt.Sprintf("%d bytes", len(text))}, setAside})
+func salvageLine[R any](s *salvaged, line jsonl.Record, k logKind[R], each func(r R, raw []byte, at heldAt)) {
+	bare, terminated := bytes.CutSuffix(line.Raw, []byte("\n"))
+	if len(line.Raw) > jsonl.MaxLine {
+		s.done = append(s.done, RepairedLine{jsonl.Damage{Line: line.Line, Offset: line.Offset, Kind: jsonl.TooLong, Detail: fmt.Sprintf("%d bytes", len(line.Raw))}, setAside})
 		return
 	}
 	type found struct {
@@ -97,7 +97,7 @@ func salvageLine[R any](s *salvaged, text []byte, line int, offset int64, k logK
 	}
 	var records []found
 	before := len(s.done)
-	jsonl.Split(bare, offset, line, terminated, func(rec jsonl.Record, err error) bool {
+	jsonl.Split(bare, line.Offset, line.Line, terminated, func(rec jsonl.Record, err error) bool {
 		var r R
 		if err == nil {
 			if r, err = parseRecord(rec, k); err == nil {
@@ -120,7 +120,7 @@ func salvageLine[R any](s *salvaged, text []byte, line int, offset int64, k logK
 			}
 		}
 		bad := !utf8.Valid(rec.raw)
-		each(rec.r, raw, heldAt{line, bad})
+		each(rec.r, raw, heldAt{line.Line, bad})
 		if !whole {
 			if s.content = append(append(s.content, raw...), '\n'); bad {
 				s.mangled = append(s.mangled, mangled{recordID(raw), len(s.content) - len(raw) - 1, len(s.content)})

@@ -1,19 +1,39 @@
-// Command cortext-page writes a conversation as a page. cortext export --format html starts
-// it: it is a program of its own so that cortext does not link what renders Markdown, which
-// would make every start slower.
+// Command cortext-page does what cortext needs large libraries for: it writes conversations
+// as pages, compresses and decompresses bundles, and asks models over HTTP. cortext starts
+// it, with one word. It is a program of its own because a program sets up its libraries at
+// every start, used or not.
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
+	"strings"
 
+	"cortext/cmd/internal/companion"
 	"cortext/cmd/internal/export"
+	"cortext/cmd/internal/export/bundle/zstd"
 	"cortext/cmd/internal/export/page/markdown"
+	"cortext/cmd/internal/openai"
 )
 
 func main() {
-	if err := export.RenderPage(os.Stdin, os.Stdout, markdown.New().Append); err != nil {
-		fmt.Fprintf(os.Stderr, "cortext-page: %v\n", err)
+	if err := run(strings.Join(os.Args[1:], " ")); err != nil {
+		fmt.Fprintf(os.Stderr, "%s: %v\n", companion.Program, err)
 		os.Exit(1)
 	}
+}
+
+func run(word string) error {
+	switch word {
+	case companion.PageWord:
+		return export.RenderPage(os.Stdin, os.Stdout, markdown.New().Append)
+	case companion.CompressWord:
+		return zstd.CompressAll(os.Stdout, os.Stdin)
+	case companion.DecompressWord:
+		return zstd.DecompressAll(os.Stdout, os.Stdin)
+	case companion.AskWord:
+		return openai.Reply(context.Background(), os.Stdin, os.Stdout)
+	}
+	return fmt.Errorf("does not know %q: cortext starts this program", word)
 }

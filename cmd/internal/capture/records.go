@@ -67,7 +67,7 @@ func (c *Capture) Recorded(ctx context.Context, e store.Entry, natives []string)
 			whole = false
 			continue
 		}
-		rec, ok, err := c.recordedIn(ctx, agent, n.id, file, e, all)
+		rec, ok, err := c.recordedIn(ctx, nativeSession{agent, n.id, file}, e, all)
 		if errors.Is(err, fs.ErrNotExist) {
 			ok, err = false, nil
 		}
@@ -80,10 +80,18 @@ func (c *Capture) Recorded(ctx context.Context, e store.Entry, natives []string)
 	return list, whole, errors.Join(errs...)
 }
 
+// A nativeSession is a session of an agent, and its transcript.
+type nativeSession struct {
+	agent inject.Agent
+	id    string
+	file  string
+}
+
 // recordedIn reads one transcript. ok is false if none of it is known to belong to the
 // conversation.
-func (c *Capture) recordedIn(ctx context.Context, agent inject.Agent, nativeID, file string, e store.Entry, all []store.Entry) (rec Records, ok bool, err error) {
-	segments, err := c.Binder.segmentsOf(all, agent.Name(), nativeID)
+func (c *Capture) recordedIn(ctx context.Context, n nativeSession, e store.Entry, all []store.Entry) (rec Records, ok bool, err error) {
+	agent := n.agent
+	segments, err := c.Binder.segmentsOf(all, agent.Name(), n.id)
 	if err != nil {
 		return rec, false, err
 	}
@@ -93,16 +101,16 @@ func (c *Capture) recordedIn(ctx context.Context, agent inject.Agent, nativeID, 
 	if !slices.ContainsFunc(segments, func(s binding.Segment) bool { return ours(&s) }) {
 		return rec, false, nil
 	}
-	t, err := agent.Open(file, inject.Options{Strip: c.ws.Prompts.Strip, Continues: binding.Continues(segments)})
+	t, err := agent.Open(n.file, inject.Options{Strip: c.ws.Prompts.Strip, Continues: binding.Continues(segments)})
 	if err != nil {
 		return rec, false, err
 	}
 	defer t.Close()
-	b := &binding.Binding{Transcript: file, Segments: segments}
-	if cached, ok := c.Cached(agent.Name(), nativeID); ok {
+	b := &binding.Binding{Transcript: n.file, Segments: segments}
+	if cached, ok := c.Cached(agent.Name(), n.id); ok {
 		b.Roots = cached.Roots
 	}
-	rd := &reading{ingestion: &ingestion{c: c, ctx: ctx, agent: agent, nativeID: nativeID, binding: b}, segments: slices.Clone(segments)}
+	rd := &reading{ingestion: &ingestion{c: c, ctx: ctx, agent: agent, nativeID: n.id, binding: b}, segments: slices.Clone(segments)}
 	for i := range rd.segments {
 		rd.homes = append(rd.homes, &home{segment: &rd.segments[i]})
 	}
@@ -119,7 +127,7 @@ func (c *Capture) recordedIn(ctx context.Context, agent inject.Agent, nativeID, 
 	}
 	r := newRouter(rd, at, t)
 	r.again = true
-	rec = Records{Agent: agent.Name(), File: file, Subagents: map[string]Subagent{}}
+	rec = Records{Agent: agent.Name(), File: n.file, Subagents: map[string]Subagent{}}
 	r.sink = func(segment int, b schema.Batch) {
 		if ours(&r.segments[segment]) {
 			rec.Batch.Messages = append(rec.Batch.Messages, b.Messages...)
@@ -140,7 +148,7 @@ func (c *Capture) recordedIn(ctx context.Context, agent inject.Agent, nativeID, 
 	if err != nil {
 		return rec, false, err
 	}
-	subs, err := agent.Subagents(file)
+	subs, err := agent.Subagents(n.file)
 	if err != nil {
 		return rec, false, err
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cortext/cmd/internal/companion"
 	"cortext/cmd/internal/export"
 	"cortext/cmd/internal/export/bundle"
 	"cortext/cmd/internal/export/portable"
@@ -112,7 +113,7 @@ func runExport(ctx context.Context, a *app, w *opened, queries []string, o expor
 	if as.Name == "html" {
 		o.Attachments = true
 		if !export.Renders() {
-			a.screen.warn(export.PageProgram + " is not installed: messages are shown as they were typed, without Markdown; go install ./cmd/... installs it")
+			a.screen.warn(companion.Program + " is not installed: messages are shown as they were typed, without Markdown; go install ./cmd/... installs it")
 		}
 	}
 	to := exportTarget{app: a, options: o, format: as, taken: map[string]bool{}}
@@ -132,7 +133,7 @@ func runExport(ctx context.Context, a *app, w *opened, queries []string, o expor
 			errs = append(errs, err)
 		}
 	}
-	if err := to.pack(); err != nil {
+	if err := to.pack(ctx); err != nil {
 		return err
 	}
 	if len(errs) > 0 {
@@ -240,13 +241,18 @@ func (t *exportTarget) report(e exported, title string) error {
 	return nil
 }
 
+// zstd returns what compresses bundles.
+func zstd(ctx context.Context) bundle.Zstd {
+	return bundle.Zstd{Compress: companion.Compressor(ctx), Decompress: companion.Decompressor(ctx)}
+}
+
 // pack writes the bundle, if there is to be one.
-func (t *exportTarget) pack() error {
+func (t *exportTarget) pack(ctx context.Context) error {
 	if len(t.bundled) == 0 {
 		return nil
 	}
 	var out bytes.Buffer
-	w, err := bundle.NewWriter(&out)
+	w, err := bundle.NewWriter(&out, zstd(ctx))
 	if err != nil {
 		return err
 	}

@@ -149,8 +149,8 @@ func (r *importRun) content(ctx context.Context, name string, text []byte) (done
 
 // bundle imports every conversation of a bundle, unless the bundle is refused: then none.
 func (r *importRun) bundle(ctx context.Context, name string, from io.ReadSeeker, size int64) error {
-	limits := bundle.Default()
-	if _, err := bundle.Check(from, size, limits); err != nil {
+	limits, zstd := bundle.Default(), zstd(ctx)
+	if _, err := zstd.Check(from, size, limits); err != nil {
 		return r.fail(fmt.Errorf("%s: %w", name, err))
 	}
 	if _, err := from.Seek(0, io.SeekStart); err != nil {
@@ -159,7 +159,7 @@ func (r *importRun) bundle(ctx context.Context, name string, from io.ReadSeeker,
 	alone := r.alone
 	r.alone = false
 	defer func() { r.alone = alone }()
-	return bundle.Read(from, size, limits, func(entry string, content io.Reader) error {
+	return zstd.Read(from, size, limits, func(entry string, content io.Reader) error {
 		text, err := io.ReadAll(content)
 		if err != nil {
 			return err

@@ -13,9 +13,9 @@ import (
 	"cortext/cmd/internal/caller"
 	"cortext/cmd/internal/capture"
 	"cortext/cmd/internal/compact"
+	"cortext/cmd/internal/companion"
 	"cortext/cmd/internal/hook"
 	"cortext/cmd/internal/launch"
-	"cortext/cmd/internal/openai"
 	"cortext/cmd/internal/payload"
 	"cortext/cmd/internal/workspace"
 	"cortext/inject"
@@ -36,7 +36,7 @@ func (w *opened) leftovers() *launch.Leftovers { return launch.LeftoversOf(w.Wor
 
 // endpoint returns the model behind an address.
 func endpoint(url, model, key string) compact.Summarizer {
-	return openai.Endpoint{BaseURL: url, Model: model, Key: key}
+	return companion.Model{BaseURL: url, Model: model, Key: key}
 }
 
 // folder returns the absolute folder that the command works in.

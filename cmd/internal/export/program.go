@@ -8,21 +8,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"runtime"
 
+	"cortext/cmd/internal/companion"
 	"cortext/cmd/internal/export/page"
 	"cortext/cmd/internal/export/portable"
 )
 
-// Pages are written by a program of their own, [PageProgram]: what renders Markdown would
-// make every start of cortext slower. The program reads a line about the page, then the
-// conversation in JSON Lines, and writes the page.
-
-// PageProgram is the name of the program that writes pages. It is installed beside cortext.
-const PageProgram = "cortext-page"
+// Pages are written by the program of package companion. It reads a line about the page,
+// then the conversation in JSON Lines, and writes the page.
 
 // aboutPage is the line about a page.
 type aboutPage struct {
@@ -31,8 +24,8 @@ type aboutPage struct {
 
 // writePage writes a page. Without the program, it shows messages as they were typed.
 func writePage(ctx context.Context, w io.Writer, g *Gathered) error {
-	program, ok := pageProgram()
-	if !ok {
+	cmd, err := companion.Command(ctx, companion.PageWord)
+	if err != nil {
 		return page.New(nil).Page(w, PageOf(g))
 	}
 	var about aboutPage
@@ -43,37 +36,20 @@ func writePage(ctx context.Context, w io.Writer, g *Gathered) error {
 	if err := errors.Join(json.NewEncoder(&in).Encode(about), portable.WriteLines(&in, &g.Conversation)); err != nil {
 		return err
 	}
-	cmd := exec.CommandContext(ctx, program)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = &in, w, &failed
 	if err := cmd.Run(); err != nil {
-		return fmt.Errorf("%s: %w: %.400s", program, err, bytes.TrimSpace(failed.Bytes()))
+		return fmt.Errorf("%s: %w: %.400s", cmd.Path, err, bytes.TrimSpace(failed.Bytes()))
 	}
 	return nil
 }
 
-// pageProgram finds the program that writes pages.
-func pageProgram() (file string, ok bool) {
-	name := PageProgram
-	if runtime.GOOS == "windows" {
-		name += ".exe"
-	}
-	if self, err := os.Executable(); err == nil {
-		beside := filepath.Join(filepath.Dir(self), name)
-		if info, err := os.Stat(beside); err == nil && info.Mode().IsRegular() {
-			return beside, true
-		}
-	}
-	found, err := exec.LookPath(name)
-	return found, err == nil
-}
-
 // Renders reports whether pages have their Markdown rendered.
 func Renders() bool {
-	_, ok := pageProgram()
+	_, ok := companion.Find()
 	return ok
 }
 
-// RenderPage is what [PageProgram] does: it reads a conversation and writes its page.
+// RenderPage is what the program does: it reads a conversation and writes its page.
 func RenderPage(from io.Reader, to io.Writer, markdown page.Markdown) error {
 	in := bufio.NewReaderSize(from, 1<<16)
 	line, err := in.ReadBytes('\n')

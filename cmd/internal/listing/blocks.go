@@ -13,7 +13,7 @@ import (
 
 // checked reports whether a block of the sections is as it was written.
 func (x *index) checked(block int64, b []byte) bool {
-	return crc32.Checksum(b, castagnoli) == binary.LittleEndian.Uint32(x.sums[4*block:])
+	return crc32.ChecksumIEEE(b) == binary.LittleEndian.Uint32(x.sums[4*block:])
 }
 
 // manyBlocks is how many blocks of a section are read one by one before all are.

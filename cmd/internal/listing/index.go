@@ -21,7 +21,7 @@ import (
 // first read, so that a defect is a miss, wherever it is.
 
 const (
-	indexMagic = "cortext listing index 2"
+	indexMagic = "cortext listing index 3"
 	headBytes  = 512
 	blockBytes = 32 << 10
 	rowBytes   = 96
@@ -45,8 +45,6 @@ const (
 
 // errDamaged means that the index is not as it was written.
 var errDamaged = errors.New("the index of conversations is damaged")
-
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // Where a filter looks in a row.
 const (
@@ -118,7 +116,7 @@ func openIndex(in io.ReaderAt, size int64, closer func() error) (*index, error) 
 	}
 	h := head[:headBytes]
 	u32 := func(at int) int64 { return int64(binary.LittleEndian.Uint32(h[at:])) }
-	if string(h[:len(indexMagic)]) != indexMagic || u32(24) != int64(crc32.Checksum(h[28:], castagnoli)) {
+	if string(h[:len(indexMagic)]) != indexMagic || u32(24) != int64(crc32.ChecksumIEEE(h[28:])) {
 		return nil, errDamaged
 	}
 	x.id, x.n, x.shown, x.archived = binary.LittleEndian.Uint64(h[40:]), int(u32(48)), int(u32(52)), int(u32(56))
@@ -144,7 +142,7 @@ func openIndex(in io.ReaderAt, size int64, closer func() error) (*index, error) 
 			return nil, errors.Join(errDamaged, err)
 		}
 	}
-	if u32(36) != int64(crc32.Checksum(x.sums, castagnoli)) {
+	if u32(36) != int64(crc32.ChecksumIEEE(x.sums)) {
 		return nil, errDamaged
 	}
 	return x, nil

@@ -24,13 +24,13 @@ type state struct {
 
 const (
 	stateFile  = "listing-state"
-	stateMagic = "cortext listing state 2\n"
+	stateMagic = "cortext listing state 3\n"
 )
 
 func readState(st *store.Store) (s state, ok bool) {
 	b, ok := st.ReadCache(stateFile)
 	at := len(stateMagic) + 4
-	if !ok || len(b) < at || string(b[:len(stateMagic)]) != stateMagic || binary.LittleEndian.Uint32(b[at-4:]) != crc32.Checksum(b[at:], castagnoli) {
+	if !ok || len(b) < at || string(b[:len(stateMagic)]) != stateMagic || binary.LittleEndian.Uint32(b[at-4:]) != crc32.ChecksumIEEE(b[at:]) {
 		return s, false
 	}
 	d := decoder{text(b[at:]), true}
@@ -66,6 +66,6 @@ func (s *state) write(st *store.Store) error {
 	for _, d := range s.days {
 		b = appendString(appendString(b, d.name), d.look)
 	}
-	binary.LittleEndian.PutUint32(b[at-4:], crc32.Checksum(b[at:], castagnoli))
+	binary.LittleEndian.PutUint32(b[at-4:], crc32.ChecksumIEEE(b[at:]))
 	return st.WriteCache(stateFile, b)
 }

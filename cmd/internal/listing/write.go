@@ -206,7 +206,7 @@ func (b *builder) file(size int) []byte {
 	sums, data := out[headBytes:headBytes+4*blocks], out[headBytes+4*blocks:]
 	for i := range blocks {
 		block := data[i*blockBytes : min((i+1)*blockBytes, size)]
-		binary.LittleEndian.PutUint32(sums[4*i:], crc32.Checksum(block, castagnoli))
+		binary.LittleEndian.PutUint32(sums[4*i:], crc32.ChecksumIEEE(block))
 	}
 	shown, archived := 0, 0
 	for i := range b.rows {
@@ -222,7 +222,7 @@ func (b *builder) file(size int) []byte {
 	h := out[:headBytes]
 	copy(h, indexMagic)
 	binary.LittleEndian.PutUint32(h[32:], uint32(blocks))
-	binary.LittleEndian.PutUint32(h[36:], crc32.Checksum(sums, castagnoli))
+	binary.LittleEndian.PutUint32(h[36:], crc32.ChecksumIEEE(sums))
 	binary.LittleEndian.PutUint64(h[40:], id.Sum64())
 	binary.LittleEndian.PutUint32(h[48:], uint32(len(b.rows)))
 	binary.LittleEndian.PutUint32(h[52:], uint32(shown))
@@ -230,7 +230,7 @@ func (b *builder) file(size int) []byte {
 	for s := range b.section {
 		binary.LittleEndian.PutUint64(h[64+8*s:], uint64(len(b.section[s])))
 	}
-	binary.LittleEndian.PutUint32(h[24:], crc32.Checksum(h[28:], castagnoli))
+	binary.LittleEndian.PutUint32(h[24:], crc32.ChecksumIEEE(h[28:]))
 	return out
 }
 

@@ -1,5 +1,6 @@
 // Package bundle packs files into one, compressed with zstd, and unpacks such files without
-// trusting them. A bundle is a tar archive: tar --zstd reads it, too.
+// trusting them. A bundle is a tar archive: tar --zstd reads it, too. What compresses is
+// passed in.
 package bundle
 
 import (
@@ -11,8 +12,6 @@ import (
 	"strings"
 	"time"
 	"unicode"
-
-	"github.com/klauspost/compress/zstd"
 
 	"cortext/schema"
 )
@@ -54,9 +53,16 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%.200q in it %s", e.File, e.Why)
 }
 
+// Zstd compresses and decompresses. Closing the writer ends the compressed data; closing the
+// reader may come before its end.
+type Zstd struct {
+	Compress   func(to io.Writer) (io.WriteCloser, error)
+	Decompress func(from io.Reader) (io.ReadCloser, error)
+}
+
 // A Writer packs files.
 type Writer struct {
-	zstd *zstd.Encoder
+	zstd io.WriteCloser
 	tar  *tar.Writer
 	in   counter // bytes of the files
 	out  *counted
@@ -75,18 +81,14 @@ func (c *counted) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// windowBytes is how far back the compression looks. A larger window costs time for a small
-// bundle and gains little.
-const windowBytes = 1 << 20
-
 // NewWriter returns a Writer.
-func NewWriter(to io.Writer) (*Writer, error) {
+func NewWriter(to io.Writer, z Zstd) (*Writer, error) {
 	out := &counted{to: to}
-	z, err := zstd.NewWriter(out, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(windowBytes), zstd.WithLowerEncoderMem(true), zstd.WithEncoderLevel(zstd.SpeedFastest))
+	compressed, err := z.Compress(out)
 	if err != nil {
 		return nil, err
 	}
-	return &Writer{zstd: z, tar: tar.NewWriter(z), out: out}, nil
+	return &Writer{zstd: compressed, tar: tar.NewWriter(compressed), out: out}, nil
 }
 
 // Add packs a file. The name must not lead out of a folder.
@@ -117,15 +119,19 @@ func (w *Writer) Close() error {
 
 // Read calls each with every file of a bundle of a given size, in order. An [*Error] means
 // that the bundle is refused; call Check first to know that before the first file is used.
-func Read(from io.Reader, size int64, l Limits, each func(name string, content io.Reader) error) error {
+func (z Zstd) Read(from io.Reader, size int64, l Limits, each func(name string, content io.Reader) error) error {
 	source := &input{from: from}
-	z, err := zstd.NewReader(source, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(256<<20), zstd.WithDecoderMaxWindow(64<<20))
+	content, err := z.Decompress(source)
 	if err != nil {
-		return &Error{Why: "is no bundle: " + err.Error()}
+		return err
 	}
-	defer z.Close()
-	most := min(l.Total, l.Free+l.Ratio*size)
-	out := &output{from: z, left: most}
+	err = unpack(&output{from: content, left: min(l.Total, l.Free+l.Ratio*size)}, l, each)
+	content.Close() // before source is asked what went wrong: another goroutine may read it
+	return source.explain(err)
+}
+
+// unpack calls each with every file of an archive.
+func unpack(out *output, l Limits, each func(name string, content io.Reader) error) error {
 	archive := tar.NewReader(out)
 	seen := map[string]bool{}
 	for {
@@ -134,7 +140,7 @@ func Read(from io.Reader, size int64, l Limits, each func(name string, content i
 			break
 		}
 		if err != nil {
-			return source.explain(err)
+			return err
 		}
 		if why := refused(h, l, seen); why != "" {
 			return &Error{h.Name, why}
@@ -143,12 +149,11 @@ func Read(from io.Reader, size int64, l Limits, each func(name string, content i
 			return &Error{Why: fmt.Sprintf("has more than %d files", l.Files)}
 		}
 		if err := each(h.Name, archive); err != nil {
-			return source.explain(err)
+			return err
 		}
 	}
-	_, err = io.Copy(io.Discard, out) // what follows the archive counts, too
-	if err != nil {
-		return source.explain(err)
+	if _, err := io.Copy(io.Discard, out); err != nil { // what follows the archive counts, too
+		return err
 	}
 	if len(seen) == 0 {
 		return &Error{Why: "holds no file"}
@@ -157,8 +162,8 @@ func Read(from io.Reader, size int64, l Limits, each func(name string, content i
 }
 
 // Check reads a bundle to its end and uses nothing of it. It returns the number of files.
-func Check(from io.Reader, size int64, l Limits) (files int, err error) {
-	err = Read(from, size, l, func(_ string, content io.Reader) error {
+func (z Zstd) Check(from io.Reader, size int64, l Limits) (files int, err error) {
+	err = z.Read(from, size, l, func(_ string, content io.Reader) error {
 		files++
 		_, err := io.Copy(io.Discard, content)
 		return err
@@ -216,6 +221,8 @@ func (r *input) Read(b []byte) (int, error) {
 func (r *input) explain(err error) error {
 	var refused *Error
 	switch {
+	case err == nil:
+		return nil
 	case r.err != nil:
 		return r.err
 	case errors.As(err, &refused):

@@ -9,14 +9,16 @@ import (
 	"testing"
 	"time"
 
-	"github.com/klauspost/compress/zstd"
+	"cortext/cmd/internal/export/bundle/zstd"
 )
+
+func inProcess() Zstd { return Zstd{zstd.Compress, zstd.Decompress} }
 
 // pack makes a bundle of entries that a Writer would refuse.
 func pack(t testing.TB, entries ...tar.Header) []byte {
 	t.Helper()
 	var out bytes.Buffer
-	z, err := zstd.NewWriter(&out)
+	z, err := zstd.Compress(&out)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +51,7 @@ func small() Limits {
 
 func TestRoundTrip(t *testing.T) {
 	var out bytes.Buffer
-	w, err := NewWriter(&out)
+	w, err := NewWriter(&out, inProcess())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +68,7 @@ func TestRoundTrip(t *testing.T) {
 		t.Error("a bundle is not known as one")
 	}
 	got := map[string]string{}
-	err = Read(&out, int64(out.Len()), Default(), func(name string, content io.Reader) error {
+	err = inProcess().Read(&out, int64(out.Len()), Default(), func(name string, content io.Reader) error {
 		b, err := io.ReadAll(content)
 		got[name] = string(b)
 		return err
@@ -105,11 +107,11 @@ func TestRefused(t *testing.T) {
 		"cut off":         {whole[:len(whole)-20], "is damaged, or no bundle"},
 		"foreign":         {[]byte(magic + "nothing of the kind"), "is damaged, or no bundle"},
 	} {
-		if _, err := Check(bytes.NewReader(c.bundle), int64(len(c.bundle)), small()); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := inProcess().Check(bytes.NewReader(c.bundle), int64(len(c.bundle)), small()); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", what, err, c.want)
 		}
 	}
-	if _, err := Check(bytes.NewReader(whole), int64(len(whole)), small()); err != nil {
+	if _, err := inProcess().Check(bytes.NewReader(whole), int64(len(whole)), small()); err != nil {
 		t.Error(err)
 	}
 }
@@ -117,7 +119,7 @@ func TestRefused(t *testing.T) {
 // TestTail: bytes after the end of the archive count against the limits, too.
 func TestTail(t *testing.T) {
 	var tail bytes.Buffer
-	z, err := zstd.NewWriter(&tail)
+	z, err := zstd.Compress(&tail)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +130,7 @@ func TestTail(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := append(pack(t, tar.Header{Name: "a.json", Size: 100}), tail.Bytes()...)
-	if _, err := Check(bytes.NewReader(b), int64(len(b)), small()); err == nil {
+	if _, err := inProcess().Check(bytes.NewReader(b), int64(len(b)), small()); err == nil {
 		t.Error("4 MiB after the archive are accepted")
 	}
 }
@@ -138,7 +140,7 @@ func FuzzRead(f *testing.F) {
 	f.Add([]byte(magic))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		read := int64(0)
-		_ = Read(bytes.NewReader(b), int64(len(b)), small(), func(name string, content io.Reader) error {
+		_ = inProcess().Read(bytes.NewReader(b), int64(len(b)), small(), func(name string, content io.Reader) error {
 			if unsafe(name) != "" {
 				t.Errorf("%q is passed on", name)
 			}

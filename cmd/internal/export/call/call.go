@@ -4,6 +4,8 @@
 package call
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"path"
 	"strings"
@@ -39,7 +41,7 @@ type Call struct {
 	Added, Removed int // lines
 
 	Output string
-	Input  []byte // the whole input; empty if the parts above say it all
+	Input  string // the whole input, indented; empty if the parts above say it all
 }
 
 // Describe describes a call. Files below root are named relative to it.
@@ -71,9 +73,8 @@ func Describe(t *schema.Tool, root string) Call {
 		if said := in.text("pattern", "query", "url", "subject", "description", "prompt", "question", "skill", "command"); said != "" {
 			c.Argument = said
 		}
-		c.Input = t.Input
-		if schema.KindOf(t.Name) == schema.ReadTool && c.File != "" {
-			c.Input = nil
+		if schema.KindOf(t.Name) != schema.ReadTool || c.File == "" {
+			c.Input = indented(t.Input)
 		}
 	}
 	if c.Argument == "" {
@@ -81,10 +82,22 @@ func Describe(t *schema.Tool, root string) Call {
 	}
 	c.Argument = line(c.Argument, mostArgument)
 	if c.Diff == nil && c.Written == "" && c.Patch == "" && c.Command == "" && c.File == "" {
-		c.Input = t.Input
+		c.Input = indented(t.Input)
 	}
 	c.Outcome = c.outcome(t)
 	return c
+}
+
+// indented returns an input on several lines, and nothing of an empty object.
+func indented(input []byte) string {
+	if len(input) <= len("{}") {
+		return ""
+	}
+	var b bytes.Buffer
+	if json.Indent(&b, input, "", "  ") != nil {
+		return string(input)
+	}
+	return b.String()
 }
 
 const (

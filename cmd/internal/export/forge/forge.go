@@ -7,9 +7,7 @@ package forge
 
 import (
 	"bufio"
-	"bytes"
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"io"
 	"strconv"
@@ -173,13 +171,8 @@ func (w *writer) body(c *call.Call) {
 		w.fenced(c.Written, extension(c.File))
 	case c.Patch != "":
 		w.fenced(c.Patch, "diff")
-	case len(c.Input) > 2:
-		var out bytes.Buffer
-		if json.Indent(&out, c.Input, "", "  ") != nil {
-			out.Reset()
-			out.Write(c.Input)
-		}
-		w.fenced(out.String(), "json")
+	case c.Input != "":
+		w.fenced(c.Input, "json")
 	}
 	if strings.TrimSpace(c.Output) != "" {
 		w.fenced(c.Output, "text")

@@ -1,9 +1,7 @@
 package page
 
 import (
-	"bytes"
 	"encoding/base64"
-	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
@@ -234,13 +232,8 @@ func (w *writer) body(c *call.Call, known bool) {
 		w.pre(c.Written, c.File)
 	case c.Patch != "":
 		w.pre(c.Patch, "diff")
-	case len(c.Input) > 2:
-		var out bytes.Buffer
-		if json.Indent(&out, c.Input, "", "  ") != nil {
-			out.Reset()
-			out.Write(c.Input)
-		}
-		w.pre(out.String(), "json")
+	case c.Input != "":
+		w.pre(c.Input, "json")
 	}
 	if strings.TrimSpace(c.Output) != "" {
 		w.pre(c.Output, "")

@@ -38,7 +38,7 @@ const (
 )
 
 const (
-	magic      = "cortext grams 1\n"
+	magic      = "cortext grams 2\n"
 	headerSize = len(magic) + 4*4
 )
 
@@ -218,10 +218,8 @@ func (b *Builder) Encode() []byte {
 func groupSum(group int, text []byte) uint32 {
 	var number [4]byte
 	binary.LittleEndian.PutUint32(number[:], uint32(group))
-	return crc32.Update(crc32.Checksum(number[:], castagnoli), castagnoli, text)
+	return crc32.Update(crc32.ChecksumIEEE(number[:]), crc32.IEEETable, text)
 }
-
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // head returns the header and the table of entries.
 func head(blocks int, entries []Entry) []byte {
@@ -241,8 +239,8 @@ func head(blocks int, entries []Entry) []byte {
 	for _, v := range []int{blocks, len(table)} {
 		h = binary.LittleEndian.AppendUint32(h, uint32(v))
 	}
-	h = binary.LittleEndian.AppendUint32(h, crc32.Checksum(table, castagnoli))
-	h = binary.LittleEndian.AppendUint32(h, crc32.Checksum(h, castagnoli))
+	h = binary.LittleEndian.AppendUint32(h, crc32.ChecksumIEEE(table))
+	h = binary.LittleEndian.AppendUint32(h, crc32.ChecksumIEEE(h))
 	return append(h, table...)
 }
 
@@ -265,7 +263,7 @@ func Open(r io.ReaderAt, size int64) (*Segment, error) {
 		return nil, err
 	}
 	sums := h[headerSize-4:]
-	if string(h[:len(magic)]) != magic || binary.LittleEndian.Uint32(sums) != crc32.Checksum(h[:headerSize-4], castagnoli) {
+	if string(h[:len(magic)]) != magic || binary.LittleEndian.Uint32(sums) != crc32.ChecksumIEEE(h[:headerSize-4]) {
 		return nil, errDamaged
 	}
 	h = h[len(magic):]
@@ -280,7 +278,7 @@ func Open(r io.ReaderAt, size int64) (*Segment, error) {
 	if _, err := r.ReadAt(table, int64(headerSize)); err != nil {
 		return nil, err
 	}
-	if crc32.Checksum(table, castagnoli) != binary.LittleEndian.Uint32(h[8:]) {
+	if crc32.ChecksumIEEE(table) != binary.LittleEndian.Uint32(h[8:]) {
 		return nil, errDamaged
 	}
 	var err error

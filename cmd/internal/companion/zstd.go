@@ -1,0 +1,114 @@
+package companion
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os/exec"
+)
+
+// Compressor returns what compresses a bundle: it starts the program.
+func Compressor(ctx context.Context) func(to io.Writer) (io.WriteCloser, error) {
+	return func(to io.Writer) (io.WriteCloser, error) {
+		f, err := newFilter(ctx, CompressWord)
+		if err != nil {
+			return nil, err
+		}
+		f.Stdout = to
+		in, err := f.StdinPipe()
+		if err == nil {
+			err = f.Start()
+		}
+		return &compressing{in, f}, err
+	}
+}
+
+// Decompressor returns what decompresses a bundle: it starts the program.
+func Decompressor(ctx context.Context) func(from io.Reader) (io.ReadCloser, error) {
+	return func(from io.Reader) (io.ReadCloser, error) {
+		f, err := newFilter(ctx, DecompressWord)
+		if err != nil {
+			return nil, err
+		}
+		f.Stdin = from
+		out, err := f.StdoutPipe()
+		if err == nil {
+			err = f.Start()
+		}
+		return &decompressing{out, f}, err
+	}
+}
+
+// A filter is a run of the program that changes one stream into another.
+type filter struct {
+	*exec.Cmd
+	said bytes.Buffer // on standard error
+}
+
+func newFilter(ctx context.Context, word string) (*filter, error) {
+	cmd, err := Command(ctx, word)
+	if err != nil {
+		return nil, fmt.Errorf("cannot use bundles: %w", err)
+	}
+	f := &filter{Cmd: cmd}
+	f.Stderr = &f.said
+	return f, nil
+}
+
+// wait waits for the program to end. Its error is what the program said.
+func (f *filter) wait() error {
+	err := f.Wait()
+	if said := bytes.TrimSpace(f.said.Bytes()); err != nil && len(said) > 0 {
+		err = fmt.Errorf("%.400s", said)
+	}
+	return err
+}
+
+// compressing is what a bundle is written to.
+type compressing struct {
+	io.WriteCloser
+	filter *filter
+}
+
+func (c *compressing) Close() error {
+	err := c.WriteCloser.Close()
+	if failed := c.filter.wait(); failed != nil {
+		return failed
+	}
+	return err
+}
+
+// decompressing is what a bundle is read from.
+type decompressing struct {
+	io.ReadCloser
+	filter *filter // nil: it has ended
+}
+
+// Read returns the program's error instead of the end of its output.
+func (d *decompressing) Read(b []byte) (int, error) {
+	n, err := d.ReadCloser.Read(b)
+	if err == nil || d.filter == nil {
+		return n, err
+	}
+	if failed := d.end(); failed != nil {
+		err = failed
+	}
+	return n, err
+}
+
+func (d *decompressing) end() error {
+	f := d.filter
+	d.filter = nil
+	return f.wait()
+}
+
+// Close ends the program, if it has more to say.
+func (d *decompressing) Close() error {
+	if d.filter == nil {
+		return nil
+	}
+	d.ReadCloser.Close()
+	_ = d.end() // nobody reads the rest
+	return nil
+}
