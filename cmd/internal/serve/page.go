@@ -50,7 +50,7 @@ func (s *Server) html(_ http.ResponseWriter, r *http.Request) (*answer, error) {
 		return &answer{status: http.StatusNotModified, tag: known}, nil
 	}
 	var html bytes.Buffer
-	in := page.Input{Session: e.Session, History: c.History, Content: space.Attachments.Read}
+	in := page.Input{Session: e.Session, History: c.History, Content: func(sum string) ([]byte, bool) { return space.Attachments.Read(e, sum) }}
 	if err := page.New(s.markdown()).Messages(&html, &in, out.From, out.To); err != nil {
 		return nil, err
 	}

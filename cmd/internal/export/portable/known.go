@@ -8,7 +8,7 @@ import (
 	"cortext/schema/rawjson"
 )
 
-// The members of the document that cortext has under other names.
+// The members of the document that have other names in cortext.
 
 // Modes are the modes of a conversation, in the words of the document.
 type Modes struct {
