@@ -190,6 +190,7 @@ func TestWebPage(t *testing.T) {
 	b.call("DOM.querySelector", map[string]any{"nodeId": doc.Root.NodeID, "selector": "#chosen"}, &input)
 	b.call("DOM.setFileInputFiles", map[string]any{"nodeId": input.NodeID, "files": []string{file}}, nil)
 	b.until("document.querySelector('dialog li a')")
+	b.eval("window.chosen.remove()", nil)
 	b.click("document.querySelector('dialog button.main')")
 	b.until("[...document.querySelectorAll('#list .row')].filter((r) => r.innerText.includes('Cache watch')).length === 2")
 

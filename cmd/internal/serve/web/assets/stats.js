@@ -12,7 +12,7 @@ export async function statsView(signal) {
   const show = async () => {
     const s = await get("/api/stats", { by: by.value }, signal);
     result.replaceChildren(
-      table(["Group", "Conversations", "Turns", "Tokens in", "Tokens out", "Tool calls", "Failed"], [row("All", s.total), ...s.groups.map((g) => row(g.key || "unknown", g))]),
+      table(["Group", "Conversations", "Turns", "Tokens in", "Tokens out", "Tool calls", "Failed"], [row("All", s.total), ...s.groups.map((g) => row(g.key || "unknown", g.counts))]),
       el("h2", {}, "Files touched most"),
       s.files.length ? table(["File", "Writes"], s.files.map((f) => [f.path, number(f.calls)])) : el("p", { class: "soft" }, "None."));
   };
@@ -22,4 +22,4 @@ export async function statsView(signal) {
   await show();
 }
 
-const row = (name, c) => [name, ...[c.conversations, c.turns, c.tokens_in, c.tokens_out, c.tool_calls, c.failures].map(number)];
+const row = (name, c) => [name, ...[c.conversations, c.turns, c.tokensIn, c.tokensOut, c.toolCalls, c.failures].map(number)];
