@@ -182,7 +182,7 @@ func TestManyFollowers(t *testing.T) {
 		silent = append(silent, conn)
 		fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\n\r\n", path, s.host(), token)
 	}
-	const writers, each = 10, 15
+	const writers, each = 10, 10
 	large := strings.Repeat("text ", 4000)
 	want := map[string]bool{}
 	var mu sync.Mutex
@@ -233,11 +233,11 @@ func git(t testing.TB, dir string, args ...string) error {
 	return nil
 }
 
-// TestGitPulls: twenty writers add to a conversation while git pulls what a clone added to
-// it, and replaces its files. Followers hear of each message.
+// TestGitPulls: while twenty writers add to conversations, ten of them in a clone, git pulls
+// what is in the clone and replaces files. Followers hear of each message.
 func TestGitPulls(t *testing.T) {
 	a := newSite(t)
-	id := a.begin("Shared", "one", "two")
+	here, there := a.begin("Here", "one", "two"), a.begin("There", "one", "two")
 	origin := filepath.Join(t.TempDir(), "origin.git")
 	must := func(err error) {
 		t.Helper()
@@ -248,77 +248,72 @@ func TestGitPulls(t *testing.T) {
 	must(git(t, a.root, "init", "-q", "-b", "main"))
 	must(git(t, a.root, "add", "-A"))
 	must(git(t, a.root, "commit", "-q", "-m", "one"))
-	must(git(t, a.root, "init", "-q", "--bare", origin))
+	must(git(t, a.root, "init", "-q", "--bare", "-b", "main", origin))
 	must(git(t, a.root, "remote", "add", "origin", origin))
 	must(git(t, a.root, "push", "-q", "-u", "origin", "main"))
 	b := newSite(t)
 	must(os.RemoveAll(b.root))
 	must(git(t, a.root, "clone", "-q", origin, b.root))
 	must(os.MkdirAll(filepath.Join(b.root, ".workspace"), 0o777)) // git keeps no empty folder
-	want := map[string]bool{}
-	for i := range 5 {
-		want[b.say(id, "user", fmt.Sprintf("from the clone %d", i))] = true
-	}
-	must(git(t, b.root, "commit", "-q", "-a", "-m", "two"))
-	must(git(t, b.root, "push", "-q", origin, "main"))
 
-	streams := []<-chan event{a.follow("/api/sessions/" + id + "/events"), a.follow("/api/sessions/" + id + "/events")}
+	streams := map[string]<-chan event{}
+	want := map[string]map[string]bool{here: {}, there: {}}
+	for id := range want {
+		streams[id] = a.follow("/api/sessions/" + id + "/events")
+	}
 	var writers sync.WaitGroup
 	var mu sync.Mutex
 	for w := range 20 {
+		site, id := a, here
+		if w%2 == 1 {
+			site, id = b, there
+		}
 		writers.Go(func() {
-			for i := range 5 {
-				name := fmt.Sprintf("w%d-%d", w, i)
-				var last reply
-				for range 50 {
-					last = a.send("POST", "/api/sessions/"+id+"/messages", map[string]string{"id": name, "content": "words of " + name})
-					if last.status == http.StatusCreated {
-						break
-					}
-					time.Sleep(20 * time.Millisecond)
-				}
-				if last.status != http.StatusCreated {
-					t.Errorf("%s: %d %s", name, last.status, last.body)
-				}
+			for range 5 {
+				said := site.say(id, "user", "words")
 				mu.Lock()
-				want[name] = true
+				want[id][said] = true
 				mu.Unlock()
 			}
 		})
 	}
-	pull := func() error {
-		return errors.Join(git(t, a.root, "commit", "-q", "-a", "--allow-empty", "-m", "more"), git(t, a.root, "pull", "-q", "--no-rebase", "--no-edit"))
+	exchange := func() {
+		t.Helper()
+		must(git(t, b.root, "commit", "-q", "-a", "--allow-empty", "-m", "more"))
+		must(git(t, b.root, "push", "-q", "origin", "main"))
+		must(git(t, a.root, "pull", "-q", "--no-rebase", "--no-edit"))
 	}
-	_ = pull() // git refuses if somebody writes in between
-	_ = pull()
+	for range 3 {
+		exchange()
+	}
 	writers.Wait()
-	must(pull())
-	for i, stream := range streams {
+	exchange()
+	for id, stream := range streams {
 		got := map[string]bool{}
 		late := time.After(30 * time.Second)
-		for len(got) < len(want) {
+		for len(got) < len(want[id]) {
 			select {
 			case e, ok := <-stream:
 				if !ok {
-					t.Fatalf("client %d: the stream ended after %d of %d", i, len(got), len(want))
+					t.Fatalf("%s: the stream ended after %d of %d", id, len(got), len(want[id]))
 				}
 				if e.kind == "message" {
 					got[e.data.Message.ID] = true
 				}
 			case <-late:
-				missing := slices.DeleteFunc(slices.Sorted(maps.Keys(want)), func(id string) bool { return got[id] })
-				t.Fatalf("client %d did not hear of %v", i, missing)
+				missing := slices.DeleteFunc(slices.Sorted(maps.Keys(want[id])), func(id string) bool { return got[id] })
+				t.Fatalf("%s: nobody heard of %v", id, missing)
 			}
 		}
 	}
-	// Git removes the conversation with another branch, and brings it back.
-	must(git(t, a.root, "checkout", "-q", "--orphan", "empty"))
-	must(git(t, a.root, "rm", "-rqf", "--cached", "."))
-	must(os.RemoveAll(filepath.Join(a.root, "conversations")))
-	next(t, streams[0], "gone")
-	must(git(t, a.root, "checkout", "-q", "-f", "main"))
-	again := a.follow("/api/sessions/"+id+"/events", "Last-Event-ID", "w0-0")
-	said := a.say(id, "user", "after it came back")
+	// Git removes a conversation with another branch, and brings it back.
+	must(git(t, a.root, "commit", "-q", "-a", "-m", "all"))
+	must(git(t, a.root, "rm", "-q", "-r", filepath.ToSlash(a.path(there))))
+	next(t, streams[there], "gone")
+	must(git(t, a.root, "reset", "-q", "--hard"))
+	last := slices.Sorted(maps.Keys(want[there]))[0]
+	again := a.follow("/api/sessions/"+there+"/events", "Last-Event-ID", last)
+	said := a.say(there, "user", "after it came back")
 	for e := next(t, again, "message"); e.data.Message.ID != said; e = next(t, again, "message") {
 	}
 }
