@@ -48,6 +48,7 @@ func newApp(p Process) *app {
 func Main(ctx context.Context, p Process) int {
 	if debug.SetMemoryLimit(-1) == math.MaxInt64 { // otherwise the user has set one
 		debug.SetMemoryLimit(softMemory)
+		debug.SetGCPercent(garbagePercent)
 	}
 	a := newApp(p)
 	args := withCommand(p.Args)
@@ -73,6 +74,10 @@ func Main(ctx context.Context, p Process) int {
 // softMemory is the number of bytes above which garbage is collected more often: a
 // transcript may have a line of 100 MB, and several copies of it exist at a time.
 const softMemory = 384 << 20
+
+// garbagePercent lets garbage grow to twice what is in use before it is collected. Go's 100
+// would make an import spend 15 percent more CPU and 20 percent less memory.
+const garbagePercent = 200
 
 // rootCommand builds the command line, with the command that args name or with all
 // commands.

@@ -49,7 +49,7 @@ type filter struct {
 func newFilter(ctx context.Context, word string) (*filter, error) {
 	cmd, err := Command(ctx, word)
 	if err != nil {
-		return nil, fmt.Errorf("bundles need a program: %w", err)
+		return nil, fmt.Errorf("cannot use bundles: %w", err)
 	}
 	f := &filter{Cmd: cmd}
 	f.Stderr = &f.said

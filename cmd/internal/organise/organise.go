@@ -3,6 +3,7 @@
 package organise
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -34,15 +35,26 @@ func invalid(format string, args ...any) error { return &InputError{fmt.Sprintf(
 // A Change changes a session. It returns an [*InputError] if the result would be invalid.
 type Change func(*schema.Session) error
 
-// Apply makes a change to a conversation and returns the changed entry. It writes nothing
-// if nothing changes.
-func Apply(w *workspace.Workspace, e store.Entry, change Change) (store.Entry, error) {
-	s, err := w.Edit(e, change)
+// Apply makes a change to a conversation. It returns the entry after the change, and whether
+// anything is different. A change that alters nothing writes nothing.
+func Apply(w *workspace.Workspace, e store.Entry, change Change) (after store.Entry, changed bool, err error) {
+	s, err := w.Edit(e, func(s *schema.Session) error {
+		before, err := s.Marshal()
+		if err == nil {
+			err = change(s)
+		}
+		if err != nil {
+			return err
+		}
+		now, err := s.Marshal()
+		changed = !bytes.Equal(before, now)
+		return err
+	})
 	if err != nil {
-		return e, err
+		return e, false, err
 	}
 	e.Session = s
-	return e, nil
+	return e, changed, nil
 }
 
 // ParseTags splits a comma-separated list of tags and checks each.
@@ -111,12 +123,18 @@ func Archive(archived bool) Change {
 	}
 }
 
-// Note adds a paragraph to the notes.
+// Note adds a paragraph to the notes, unless they end with it.
 func Note(text string) Change {
 	return func(s *schema.Session) error {
-		text := strings.TrimSpace(text)
-		if text == "" {
-			return invalid("the note is empty")
+		text, err := noteText(text)
+		if err == nil && text == "" {
+			err = invalid("the note is empty")
+		}
+		if err != nil {
+			return err
+		}
+		if s.Notes == text || strings.HasSuffix(s.Notes, "\n\n"+text) {
+			return nil
 		}
 		return setNotes(s, strings.TrimSpace(s.Notes+"\n\n"+text))
 	}
@@ -124,15 +142,39 @@ func Note(text string) Change {
 
 // ReplaceNotes replaces all notes; an empty text removes them.
 func ReplaceNotes(text string) Change {
-	return func(s *schema.Session) error { return setNotes(s, strings.TrimSpace(text)) }
+	return func(s *schema.Session) error {
+		text, err := noteText(text)
+		if err != nil {
+			return err
+		}
+		return setNotes(s, text)
+	}
+}
+
+// noteText returns the text of a note with newlines as line ends, without space around it.
+// Newlines and tabs are the only control characters that a note may have.
+func noteText(text string) (string, error) {
+	text = strings.TrimSpace(strings.ReplaceAll(text, "\r\n", "\n"))
+	return text, freeText("the note", text)
+}
+
+// freeText checks text of several lines: it is valid UTF-8, and its only control characters
+// are newlines and tabs.
+func freeText(what, text string) error {
+	if !utf8.ValidString(text) {
+		return invalid("%s is not valid UTF-8", what)
+	}
+	for _, r := range text {
+		if unicode.IsControl(r) && r != '\n' && r != '\t' {
+			return invalid("%s has the control character %U; of these, only newlines and tabs are allowed", what, r)
+		}
+	}
+	return nil
 }
 
 func setNotes(s *schema.Session, text string) error {
-	switch {
-	case len(text) > maxNotes:
+	if len(text) > maxNotes {
 		return invalid("the notes would have %d bytes, at most %d are allowed", len(text), maxNotes)
-	case !utf8.ValidString(text):
-		return invalid("the note is not valid UTF-8")
 	}
 	s.Notes = text
 	return nil
@@ -153,10 +195,8 @@ func ParseValue(arg string) (v Value, err error) {
 		return v, invalid("the key %q must have 1 to %d bytes that can be shown", key, maxKey)
 	case len(text) > maxValue:
 		return v, invalid("the value of %s has %d bytes, at most %d are allowed", key, len(text), maxValue)
-	case !utf8.ValidString(text):
-		return v, invalid("the value of %s is not valid UTF-8", key)
 	}
-	return Value{key, text}, nil
+	return Value{key, text}, freeText("the value of "+key, text)
 }
 
 // Set sets free-form values. All others, including those that are not strings, stay unchanged.
@@ -178,16 +218,15 @@ func Set(values []Value) Change {
 		if len(members) > schema.MaxSessionMembers {
 			return invalid("a conversation has at most %d values", schema.MaxSessionMembers)
 		}
-		s.Metadata = object(members)
+		if len(s.Metadata)+len(members) > 0 {
+			s.Metadata = object(members)
+		}
 		return nil
 	}
 }
 
-// object encodes a JSON object, or returns nil if it would be empty.
+// object encodes a JSON object.
 func object(members []rawjson.Member) schema.Raw {
-	if len(members) == 0 {
-		return nil
-	}
 	b := []byte{'{'}
 	for i, m := range members {
 		if i > 0 {
