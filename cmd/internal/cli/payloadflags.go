@@ -22,12 +22,12 @@ type payloadFlags struct {
 // define defines the flags.
 func (o *payloadFlags) define(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.IntVar(&o.Budget, "budget", 0, "limit the payload to `N` tokens (default: the model's context window, minus what the agent needs)")
+	f.IntVar(&o.Budget, "budget", 0, "limit the payload to `N` tokens (default: the model's context window minus what the agent needs)")
 	f.IntVar(&o.Window, "window", 0, "the model's context window is `N` tokens (default: the known size)")
 	f.StringVar(&o.Strategy, "strategy", "", "how to shorten a history that does not fit: `NAME` is one of "+strings.Join(resume.Strategies(), ", ")+" (default: ranked)")
 	f.IntVar(&o.Last, "last", 0, "include only the last `N` messages")
-	f.StringVar(&o.since, "since", "", "only conversations active, and only messages, since `WHEN`: "+whenForms)
-	f.IntVar(&o.Branch, "branch", 0, "continue branch `N`, as cortext show counts (default: the newest)")
+	f.StringVar(&o.since, "since", "", "only conversations active since `WHEN`, and only messages since then: "+whenForms)
+	f.IntVar(&o.Branch, "branch", 0, "continue branch `N`, as shown by cortext show (default: the newest)")
 	f.BoolVar(&o.sinceThen, "since-then", true, "list commits and changed files since the last message")
 }
 
@@ -37,7 +37,7 @@ func (o *payloadFlags) check(cmd *cobra.Command, now time.Time) error {
 	case o.Last < 0:
 		return &usageError{"--last must not be negative", ""}
 	case o.Branch < 0 || o.Branch == 0 && cmd.Flags().Changed("branch"):
-		return &usageError{"--branch is a number from 1, as cortext show counts", ""}
+		return &usageError{"--branch is a number from 1, as cortext show numbers them", ""}
 	case o.Window < 0:
 		return &usageError{"--window must not be negative", ""}
 	case cmd.Flags().Changed("budget") && o.Budget < resume.MinBudget:
