@@ -53,12 +53,12 @@ func (b *branchFlag) Type() string { return "branch" }
 // define defines the flags.
 func (o *payloadFlags) define(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.IntVar(&o.Budget, "budget", 0, "limit the payload to `N` tokens (default: the model's context window, minus what the agent needs)")
+	f.IntVar(&o.Budget, "budget", 0, "limit the payload to `N` tokens (default: the model's context window minus what the agent needs)")
 	f.IntVar(&o.Window, "window", 0, "the model's context window is `N` tokens (default: the known size)")
 	f.StringVar(&o.Strategy, "strategy", "", "how to shorten a history that does not fit: `NAME` is one of "+strings.Join(resume.Strategies(), ", ")+" (default: ranked)")
 	f.IntVar(&o.Last, "last", 0, "include only the last `N` messages")
-	f.StringVar(&o.since, "since", "", "only conversations active, and only messages, since `WHEN`: "+whenForms)
-	f.Var((*branchFlag)(&o.Branch), "branch", "continue branch `N`, as cortext show counts, or the newest with all others beside it: all (default: the newest)")
+	f.StringVar(&o.since, "since", "", "only conversations active since `WHEN`, and only messages since then: "+whenForms)
+	f.Var((*branchFlag)(&o.Branch), "branch", "continue branch `N`, as shown by cortext show, or all: the newest with the others beside it (default: the newest)")
 	f.BoolVar(&o.sinceThen, "since-then", true, "list commits and changed files since the last message")
 }
 

@@ -31,7 +31,7 @@ func conversation(w *workspace.Workspace, c *capture.Capture, agent inject.Agent
 	}
 	b, ok := c.Cached(agent.Name(), s.NativeID)
 	if !ok || !b.Bound() {
-		return []string{"no conversation: /workspace.chat begins one"}
+		return []string{"no conversation: /workspace.chat starts one"}
 	}
 	at := b.CurrentSegment().Path
 	e, err := w.Entry(at)
