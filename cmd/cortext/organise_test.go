@@ -55,7 +55,10 @@ var deeds = []deed{
 		o.w.check(err)
 		o.w.check(os.WriteFile(log, append([]byte("no record\n"), b...), 0o600))
 	}},
-	{name: "redact", args: []string{"redact", "ALL", "--pattern", "secret-of-[ab]-[0-9]+", "--yes"}, again: "nothing matches"},
+	{name: "redact", args: []string{"redact", "ALL", "--pattern", "secret-of-SIDE-[0-9]+", "--yes"}, again: "nothing matches", before: func(o *organised) {
+		o.must("note", "--replace", "it is secret-of-a-1, or secret-of-b-1", "ONE")
+		o.must("set", "key=secret-of-a-1 or secret-of-b-1", "ONE")
+	}},
 	{name: "fork", args: []string{"fork", "ONE", "--at", "2", "--no-resume"}, wild: true},
 	{name: "prune", args: []string{"prune", "--archived", "--yes"}, again: "no conversation matches: nothing to remove", before: func(o *organised) {
 		o.must("archive", "ONE")
