@@ -123,6 +123,14 @@ func (tx *Tx) Knows(id string) (bool, error) {
 	return ok || l.from == 0, err
 }
 
+// Holds reports whether messages.jsonl has a record with an id. The transaction must have
+// begun with [Conversation.Begin], whose index covers the whole log.
+func (tx *Tx) Holds(id string) (bool, error) {
+	err := tx.refresh(tx.c.messages)
+	_, ok := tx.c.messages.places[id]
+	return ok, err
+}
+
 // refresh brings the index of a log up to date.
 func (tx *Tx) refresh(l *logFile) error {
 	aside, err := l.refresh(tx.c.s.Files)
