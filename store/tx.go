@@ -191,8 +191,15 @@ func (tx *Tx) Append(b schema.Batch) error {
 		return err
 	}
 	redact := tx.c.s.redaction(tx.countRedacted()).knowing(known)
+	limits := tx.c.s.limits()
 	for _, t := range b.Tools {
 		t, err := redact.tool(t)
+		if err == nil {
+			err = tx.c.s.limit(&t, limits)
+		}
+		if err == nil && limits.Attachments {
+			err = tx.attachBeside(t.Attachments)
+		}
 		if err != nil {
 			return fmt.Errorf("append to %q: %w", tx.c.path, err)
 		}
@@ -200,6 +207,9 @@ func (tx *Tx) Append(b schema.Batch) error {
 	}
 	for _, m := range b.Messages {
 		m, err := redact.message(m)
+		if err == nil && limits.Attachments {
+			err = tx.attachBeside(m.Attachments)
+		}
 		if err != nil {
 			return fmt.Errorf("append to %q: %w", tx.c.path, err)
 		}

@@ -36,7 +36,7 @@ unchanged: with a change that is not committed, git may refuse a checkout or a p
 			if err != nil {
 				return err
 			}
-			return a.apply(cmd.Context(), w, entries, edit{organise.Archive(true), "archived", asJSON})
+			return a.apply(cmd.Context(), w, entries, edit{organise.Archive(true), "archived", "already archived", asJSON})
 		}),
 	}
 	cmd.Flags().BoolVar(&automatic, "automatic", false, "those that auto_archive_days and max_conversations select")
@@ -56,5 +56,5 @@ func archiveAll(ctx context.Context, a *app, w *opened, asJSON bool) error {
 	} else if err := auto.Record(old); err != nil { // first: a part of it can be undone, too
 		return err
 	}
-	return a.apply(ctx, w, old, edit{organise.Archive(true), "archived", asJSON})
+	return a.apply(ctx, w, old, edit{organise.Archive(true), "archived", "already archived", asJSON})
 }

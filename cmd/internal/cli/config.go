@@ -108,11 +108,15 @@ comments in the file and the order of its lines stay.`,
 				if err != nil {
 					return err
 				}
-				spelled, err := settings.Set(f, list[0], list[1])
+				spelled, changed, err := settings.Set(f, list[0], list[1])
 				if err != nil {
 					return err
 				}
-				fmt.Fprintf(a.screen.out, "%s: %s, in %s\n", list[0], spelled, visible(f.Name))
+				already := ""
+				if !changed {
+					already = " already"
+				}
+				fmt.Fprintf(a.screen.out, "%s: %s%s, in %s\n", list[0], spelled, already, visible(f.Name))
 				return l.changed(a.screen, list[0], user)
 			})
 		},

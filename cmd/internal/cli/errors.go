@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -121,6 +122,8 @@ func hintFor(err error) string {
 		return stopped.Fix
 	case errors.As(err, new(*store.Damage)):
 		return "cortext repair mends what it can; cortext repair --dry-run says how"
+	case errors.Is(err, syscall.ENOSPC) && !strings.Contains(err.Error(), "make room"):
+		return "make room on the disk and run it again"
 	case errors.Is(err, fs.ErrPermission):
 		return "the folder and its files must be writable by you"
 	}

@@ -128,6 +128,34 @@ func (a *app) goThere(cmd *cobra.Command, query string, missing error) (id strin
 	}
 }
 
+// pickAnywhere opens the workspace of the current folder, or else the one that has the
+// conversation which query names, and picks the conversation.
+func (a *app) pickAnywhere(cmd *cobra.Command, query string) (*opened, store.Entry, error) {
+	w, err := a.open(cmd)
+	if err == nil {
+		e, err := w.Pick(query)
+		if err == nil {
+			return w, e, nil
+		}
+		id, err := a.goThere(cmd, query, err)
+		_ = w.Close()
+		if err != nil {
+			return nil, store.Entry{}, err
+		}
+		query = id
+	} else if query, err = a.goThere(cmd, query, err); err != nil {
+		return nil, store.Entry{}, err
+	}
+	if w, err = a.open(cmd); err != nil {
+		return nil, store.Entry{}, err
+	}
+	e, err := w.Pick(query)
+	if err != nil {
+		_ = w.Close()
+	}
+	return w, e, err
+}
+
 // A workspacesError reports a name that conversations of several workspaces have.
 type workspacesError struct{ text string }
 

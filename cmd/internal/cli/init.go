@@ -67,17 +67,28 @@ updates the files of the agents that are set up here, after you added a type to
 	return cmd
 }
 
-// check requires values that init knows, and settings only for a new workspace.
-func (o initOptions) check(isNew bool) error {
-	for _, f := range []struct{ name, value, one, other string }{
-		{"commit", o.commit, settings.CommitStop, settings.CommitOff},
-		{"capture", o.capture, settings.CaptureCommands, settings.CaptureAll},
+// check requires values that init knows. In a workspace that is there already, they must be
+// those in effect, so that init can be repeated after a failure.
+func (r *initRun) check() error {
+	var now settings.Config
+	o := r.initOptions
+	if !r.isNew && o.commit+o.capture != "" {
+		w, err := install.Open(r.app.env(r.cmd, r.dir), r.dir)
+		if err != nil {
+			return err
+		}
+		now = w.Config
+		w.Close()
+	}
+	for _, f := range []struct{ name, value, one, other, now string }{
+		{"commit", o.commit, settings.CommitStop, settings.CommitOff, now.Commit},
+		{"capture", o.capture, settings.CaptureCommands, settings.CaptureAll, now.Capture},
 	} {
 		switch {
 		case f.value == "":
 		case f.value != f.one && f.value != f.other:
 			return &usageError{fmt.Sprintf("--%s is %q, not %s or %s", f.name, f.value, f.one, f.other), ""}
-		case !isNew && !o.dryRun:
+		case !r.isNew && !o.dryRun && f.value != f.now:
 			return &usageError{"--" + f.name + " is for a new workspace", "change " + f.name + " in " + settings.WorkspaceFile}
 		}
 	}
@@ -90,7 +101,7 @@ func runInit(a *app, cmd *cobra.Command, o initOptions) error {
 		return err
 	}
 	r := initRun{app: a, cmd: cmd, dir: dir, isNew: install.IsNew(dir), initOptions: o}
-	if err := o.check(r.isNew); err != nil {
+	if err := r.check(); err != nil {
 		return err
 	}
 	asks := a.terminal.present() && !o.json && !o.dryRun

@@ -108,16 +108,9 @@ func runList(a *app, cmd *cobra.Command, o *listOptions) error {
 	if err != nil {
 		return err
 	}
-	var sel selection
-	w, err := a.open(cmd)
-	switch {
-	case err == nil:
-		sel.workspaces, sel.here = []*opened{w}, true
-	case !o.all || !errors.Is(err, store.ErrNoWorkspace):
+	sel := selection{named: o.all}
+	if err := sel.open(a, cmd); err != nil {
 		return err
-	}
-	if o.all {
-		sel.workspaces = append(sel.workspaces, a.others(cmd)...)
 	}
 	defer sel.close(cmd.Context(), a)
 	if o.refresh {

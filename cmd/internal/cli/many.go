@@ -40,6 +40,7 @@ func pickMany(w *opened, queries []string) ([]store.Entry, error) {
 type edit struct {
 	change organise.Change
 	done   string // what it did, for a message: "tagged backend"
+	had    string // what a conversation that it did not change was before
 	json   bool
 }
 
@@ -55,17 +56,21 @@ func (a *app) apply(ctx context.Context, w *opened, entries []store.Entry, c edi
 		if len(entries) > progressFrom {
 			a.screen.progress("%d of %d conversations", i, len(entries))
 		}
-		changed, err := organise.Apply(w.Workspace, e, c.change)
+		after, changed, err := organise.Apply(w.Workspace, e, c.change)
 		if err != nil {
 			errs = append(errs, err)
 			continue
 		}
 		if c.json {
-			rows = append(rows, plainRow(changed))
+			rows = append(rows, plainRow(after))
 			continue
 		}
 		a.screen.clearLine()
-		fmt.Fprintf(a.screen.out, "%s: %s\n", oneLine(changed.Session.DisplayTitle()), c.done)
+		said := c.done
+		if !changed {
+			said = c.had
+		}
+		fmt.Fprintf(a.screen.out, "%s: %s\n", oneLine(after.Session.DisplayTitle()), said)
 	}
 	a.screen.clearLine()
 	a.notices(w).removed(w.Removed.LeftoversAmong(entries...))

@@ -110,7 +110,7 @@ func (r *reading) change(ctx context.Context, a picker.Action, row listing.Row) 
 	default:
 		return back, fmt.Errorf("there is no action %q", a.Name)
 	}
-	_, err = organise.Apply(r.w, e, change)
+	_, _, err = organise.Apply(r.w, e, change)
 	return back, err
 }
 
@@ -130,7 +130,7 @@ func (r *reading) restore(was *schema.Session, action rune) error {
 	case tagKey:
 		change = func(s *schema.Session) error { s.Tags = was.Tags; return nil }
 	}
-	_, err = organise.Apply(r.w, e, change)
+	_, _, err = organise.Apply(r.w, e, change)
 	return err
 }
 
@@ -170,10 +170,7 @@ func (r *reading) searchIn(ctx context.Context, q *search.Query, results *[]*sea
 		return err
 	}
 	defer list.Close()
-	source := search.Source{Store: r.w.Store, Open: r.w.Open, Index: search.OpenIndex(r.w.Store.Cache)}
+	source := sourceOf(r.w, list, listing.Filter{All: true, Archived: true})
 	defer source.Index.Close()
-	for _, i := range list.Select(listing.Filter{All: true, Archived: true}) {
-		source.Rows = append(source.Rows, list.Row(i))
-	}
 	return q.Run(ctx, []search.Source{source}, 1, func(res *search.Result) { *results = append(*results, res) })
 }

@@ -85,7 +85,7 @@ func (r *reading) close() {
 func (r *reading) forgetRemoved() (err error) {
 	for _, each := range append([]*reading{r}, r.others...) {
 		if each.removed {
-			err = errors.Join(err, each.w.ForgetRemoved(nil))
+			err = errors.Join(err, forgetRemoved(each.w, nil))
 		}
 	}
 	return err

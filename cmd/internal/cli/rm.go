@@ -9,7 +9,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"cortext/cmd/internal/git"
+	"cortext/cmd/internal/search"
 	"cortext/cmd/internal/stop"
+	"cortext/cmd/internal/workspace"
 	"cortext/store"
 )
 
@@ -94,7 +96,7 @@ func (a *app) remove(ctx context.Context, w *opened, entries []store.Entry) erro
 		fmt.Fprintf(a.screen.out, "removed %s (%s)\n", oneLine(e.Session.DisplayTitle()), visible(e.Path))
 	}
 	a.screen.clearLine()
-	errs = append(errs, w.ForgetRemoved(a.screen.examined))
+	errs = append(errs, forgetRemoved(w.Workspace, a.screen.examined))
 	switch len(inGit) {
 	case 0:
 	case 1:
@@ -103,4 +105,10 @@ func (a *app) remove(ctx context.Context, w *opened, entries []store.Entry) erro
 		fmt.Fprintf(a.screen.errw, "git still has %d of them, for example %s\n", len(inGit), visible(strings.TrimPrefix(inGit[0], "conversations/")))
 	}
 	return errors.Join(errs...)
+}
+
+// forgetRemoved makes the indexes of lists and searches hold nothing of conversations that
+// were removed.
+func forgetRemoved(w *workspace.Workspace, progress func(done, of int)) error {
+	return errors.Join(w.ForgetRemoved(progress), search.Forget(w.Store))
 }

@@ -14,13 +14,14 @@ import (
 	"cortext/cmd/internal/find"
 	"cortext/cmd/internal/listing"
 	"cortext/cmd/internal/search"
+	"cortext/cmd/internal/workspace"
 )
 
 type searchOptions struct {
 	filterFlags
-	in                    string
-	limit                 int
-	regexp, allHits, json bool
+	in                         string
+	limit                      int
+	regexp, all, allHits, json bool
 }
 
 func searchCommand(a *app) *cobra.Command {
@@ -36,18 +37,20 @@ lower case differ only if you type an upper-case letter.
 The best match comes first: conversations with all words in title and summary, then those
 with all words in one message or call, then those with more hits, then the most recent.
 Each hit has the number of its message, for cortext show --around. Completed conversations
-are searched, too.`,
+are searched, too. Of a sub-agent, its answer is searched, which is the output of a call,
+and not the conversation with it.`,
 		Example: "  cortext search torn write --in assistant\n  cortext search --regexp 'panic: .*nil' --since 2w\n  cortext show hv37 --around 12",
 		Args:    args(cobra.MinimumNArgs(1)),
-		RunE: a.within(func(cmd *cobra.Command, w *opened, words []string) error {
-			return runSearch(a, cmd, w, words, &o)
-		}),
+		RunE: func(cmd *cobra.Command, words []string) error {
+			return runSearch(a, cmd, words, &o)
+		},
 	}
 	f := cmd.Flags()
 	f.BoolVar(&o.regexp, "regexp", false, "each argument is a regular expression")
 	f.StringVar(&o.in, "in", "", "search only in `FIELD`: user, assistant or tools")
 	o.define(cmd)
 	f.IntVar(&o.limit, "limit", 0, "show at most `N` conversations")
+	f.BoolVar(&o.all, "all", false, "search every workspace on this machine")
 	f.BoolVar(&o.allHits, "all-hits", false, "show every hit, not only the best of each conversation")
 	f.BoolVar(&o.json, "json", false, "print an array of JSON objects, one for each conversation")
 	return cmd
@@ -78,7 +81,7 @@ func (o *searchOptions) query(words []string) (*search.Query, error) {
 // hitsShown is how many hits of a conversation are shown without --all-hits.
 const hitsShown = 3
 
-func runSearch(a *app, cmd *cobra.Command, w *opened, words []string, o *searchOptions) error {
+func runSearch(a *app, cmd *cobra.Command, words []string, o *searchOptions) error {
 	if o.limit < 0 {
 		return &usageError{"--limit must not be negative", ""}
 	}
@@ -91,19 +94,26 @@ func runSearch(a *app, cmd *cobra.Command, w *opened, words []string, o *searchO
 		return err
 	}
 	filter.All = filter.All || len(filter.Statuses) == 0
-	list, err := w.Listing(nil)
+	sel := selection{named: o.all}
+	if err := sel.open(a, cmd); err != nil {
+		return err
+	}
+	defer sel.close(cmd.Context(), a)
+	sources, err := sel.sources(filter, a.screen.examined)
 	if err != nil {
 		return err
 	}
-	defer list.Close()
-	source := sourceOf(w, list, filter)
-	defer source.Index.Close()
 	hits := hitsShown
 	if o.allHits {
 		hits = 0
 	}
 	var results []*search.Result
-	failed := q.Run(cmd.Context(), []search.Source{source}, hits, func(r *search.Result) { results = append(results, r) })
+	failed := q.Run(cmd.Context(), sources, hits, func(r *search.Result) {
+		if o.all {
+			r.Row.Workspace = sel.workspaces[r.Source].Here.Workspace()
+		}
+		results = append(results, r)
+	})
 	slices.SortFunc(results, (*search.Result).Compare)
 	hidden := 0
 	if o.limit > 0 && len(results) > o.limit {
@@ -118,17 +128,38 @@ func runSearch(a *app, cmd *cobra.Command, w *opened, words []string, o *searchO
 	if hidden > 0 && !o.json {
 		fmt.Fprintf(a.screen.errw, "%s not shown: leave out --limit to see them\n", count(hidden, "more conversation"))
 	}
-	a.updateIndex(cmd.Context(), w, source)
-	if err = errors.Join(err, failed, unlisted(list)); err == nil && len(results) == 0 {
-		return &nothingFoundError{words, len(source.Rows)}
+	err = errors.Join(err, failed)
+	searched := 0
+	for i, source := range sources {
+		searched += len(source.Rows)
+		a.updateIndex(cmd.Context(), sel.workspaces[i], source)
+		err = errors.Join(err, source.Index.Close(), unlisted(sel.listings[i]))
+	}
+	if err == nil && len(results) == 0 {
+		return &nothingFoundError{words, searched}
 	}
 	return err
 }
 
+// sources returns the conversations that a filter selects, with the index of each
+// workspace. The caller must close the indexes.
+func (s *selection) sources(f listing.Filter, progress func(done, of int)) (list []search.Source, err error) {
+	for _, w := range s.workspaces {
+		l, err := w.Listing(progress)
+		if err != nil {
+			return nil, err
+		}
+		s.listings = append(s.listings, l)
+		list = append(list, sourceOf(w.Workspace, l, f))
+	}
+	return list, nil
+}
+
 // sourceOf returns the conversations that a filter selects, with the index of their
 // workspace. The caller must close the index.
-func sourceOf(w *opened, list *listing.Listing, f listing.Filter) search.Source {
+func sourceOf(w *workspace.Workspace, list *listing.Listing, f listing.Filter) search.Source {
 	source := search.Source{Store: w.Store, Open: w.Open, Index: search.OpenIndex(w.Store.Cache)}
+	source.Complete = len(w.Store.WaitingPaths()) == 0 && !w.Tree.IsSparse()
 	for _, i := range list.Select(f) {
 		source.Rows = append(source.Rows, list.Row(i))
 	}
@@ -165,7 +196,7 @@ func indexCommand(a *app) *cobra.Command {
 				return err
 			}
 			defer list.Close()
-			source := sourceOf(w, list, listing.Filter{All: true, Archived: true})
+			source := sourceOf(w.Workspace, list, listing.Filter{All: true, Archived: true})
 			defer source.Index.Close()
 			return source.Index.Refresh(cmd.Context(), source)
 		}),
@@ -191,8 +222,9 @@ type foundRow struct {
 	Status     string   `json:"status"`
 	Agent      string   `json:"agent"`
 	LastActive string   `json:"last_active"`
-	HitCount   int      `json:"hit_count"` // texts with at least one of the words
-	Hits       []hitRow `json:"hits"`      // the best of them
+	HitCount   int      `json:"hit_count"`           // texts with at least one of the words
+	Hits       []hitRow `json:"hits"`                // the best of them
+	Workspace  string   `json:"workspace,omitempty"` // the absolute path of its folder, with --all
 }
 
 type hitRow struct {
@@ -208,7 +240,7 @@ func foundRows(results []*search.Result) []foundRow {
 	for _, r := range results {
 		row := foundRow{
 			ID: r.Row.ID, Path: r.Row.Path, Title: r.Row.Title, Type: r.Row.Type, Status: r.Row.Status, Agent: r.Row.Agent,
-			HitCount: r.Count, Hits: []hitRow{},
+			HitCount: r.Count, Hits: []hitRow{}, Workspace: r.Row.Workspace,
 		}
 		if !r.Row.LastActive.IsZero() {
 			row.LastActive = r.Row.LastActive.UTC().Format("2006-01-02T15:04:05.000Z")
@@ -230,7 +262,7 @@ func showFound(on screen, results []*search.Result) error {
 			fmt.Fprintln(w)
 		}
 		about := []string{}
-		for _, s := range []string{r.Row.Type, r.Row.Agent, on.agoTime(r.Row.LastActive), r.Row.Folder()} {
+		for _, s := range []string{r.Row.Type, r.Row.Agent, on.agoTime(r.Row.LastActive), r.Row.Folder(), fromHome(r.Row.Workspace)} {
 			if s != "" {
 				about = append(about, oneLine(s))
 			}

@@ -8,6 +8,8 @@ import (
 	"iter"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"cortext/cmd/internal/listing"
 	"cortext/store"
 )
@@ -26,6 +28,22 @@ type selection struct {
 // A place is a row of one of several pages.
 type place struct{ page, row int }
 
+// open opens the workspace of the current folder; and, if rows name their workspace, all
+// others on this machine.
+func (s *selection) open(a *app, cmd *cobra.Command) error {
+	w, err := a.open(cmd)
+	switch {
+	case err == nil:
+		s.workspaces, s.here = []*opened{w}, true
+	case !s.named || !errors.Is(err, store.ErrNoWorkspace):
+		return err
+	}
+	if s.named {
+		s.workspaces = append(s.workspaces, a.others(cmd)...)
+	}
+	return nil
+}
+
 // close releases the listings and workspaces. Rows must not be used afterwards.
 func (s *selection) close(ctx context.Context, a *app) {
 	for _, l := range s.listings {
@@ -43,7 +61,6 @@ func (s *selection) close(ctx context.Context, a *app) {
 // choose lists the workspaces and selects a page of their conversations. For one workspace
 // that costs as much as the page has rows.
 func (s *selection) choose(f listing.Filter, o *listOptions, progress func(done, of int)) error {
-	s.named = o.all
 	f.Words = strings.Fields(o.search)
 	sel := listing.Selection{Filter: f, Order: listing.Order(o.sort), Reverse: o.reverse, Offset: o.offset, Limit: o.limit}
 	if len(s.workspaces) != 1 { // each may have the first rows

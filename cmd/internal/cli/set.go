@@ -30,7 +30,8 @@ current one. An empty value removes the key. cortext show prints the values.`,
 			for _, v := range values {
 				keys = append(keys, v.Key)
 			}
-			return a.apply(cmd.Context(), w, entries, edit{organise.Set(values), "set " + oneLine(strings.Join(keys, ", ")), asJSON})
+			shown := oneLine(strings.Join(keys, ", "))
+			return a.apply(cmd.Context(), w, entries, edit{organise.Set(values), "set " + shown, "already has this value of " + shown, asJSON})
 		}),
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the conversations as JSON")

@@ -64,15 +64,11 @@ func runShow(a *app, cmd *cobra.Command, query string, o showOptions) error {
 	if o.branch < 0 {
 		return &usageError{"--branch is a number from 1", ""}
 	}
-	w, err := a.open(cmd)
+	w, e, err := a.pickAnywhere(cmd, query)
 	if err != nil {
 		return err
 	}
 	defer w.Close()
-	e, err := w.Pick(query)
-	if err != nil {
-		return err
-	}
 	ranges, err := messageRanges(o.message)
 	if err != nil {
 		return err

@@ -33,7 +33,8 @@ query. Without arguments, it lists the tags in use and how many conversations ha
 			if err != nil {
 				return err
 			}
-			return a.apply(cmd.Context(), w, entries, edit{organise.Tag(tags), "tagged " + oneLine(strings.Join(tags, ", ")), asJSON})
+			shown := oneLine(strings.Join(tags, ", "))
+			return a.apply(cmd.Context(), w, entries, edit{organise.Tag(tags), "tagged " + shown, "already tagged " + shown, asJSON})
 		}),
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")

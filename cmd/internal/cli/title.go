@@ -53,6 +53,7 @@ func runTitle(a *app, w *opened, list []string, asJSON bool) error {
 	if err != nil {
 		return err
 	}
+	before := e.Session.Title
 	if e.Session, err = w.SetTitle(e, text); err != nil {
 		return err
 	}
@@ -60,7 +61,11 @@ func runTitle(a *app, w *opened, list []string, asJSON bool) error {
 	if asJSON {
 		return a.screen.json(rowOf(w.Workspace, e))
 	}
-	fmt.Fprintf(a.screen.out, "%s: %s\n", visible(e.Path), oneLine(e.Session.DisplayTitle()))
+	already := ""
+	if before == e.Session.Title {
+		already = "already called "
+	}
+	fmt.Fprintf(a.screen.out, "%s: %s%s\n", visible(e.Path), already, oneLine(e.Session.DisplayTitle()))
 	a.notices(w).waiting(e)
 	return nil
 }
@@ -86,6 +91,8 @@ func runAutoTitle(ctx context.Context, a *app, w *opened, queries []string, asJS
 			errs = append(errs, fmt.Errorf("no title for %s: %w", visible(e.Path), err))
 		case asJSON:
 			rows = append(rows, rowOf(w.Workspace, e))
+		case before == e.Session.DisplayTitle():
+			fmt.Fprintf(a.screen.out, "%s: already called %s\n", visible(e.Path), oneLine(before))
 		default:
 			fmt.Fprintf(a.screen.out, "%s: %s (was %s)\n", visible(e.Path), oneLine(e.Session.DisplayTitle()), oneLine(before))
 		}

@@ -35,7 +35,7 @@ of the settings auto_archive_days and max_conversations.`,
 			if len(entries) == 0 {
 				fmt.Fprintln(a.screen.errw, "nothing that cortext archived by itself is known: nothing to do")
 			}
-			return a.apply(cmd.Context(), w, entries, edit{organise.Archive(false), "in lists again", asJSON})
+			return a.apply(cmd.Context(), w, entries, edit{organise.Archive(false), "in lists again", "was not archived", asJSON})
 		}),
 	}
 	cmd.Flags().BoolVar(&automatic, "automatic", false, "those that cortext archived last by itself")

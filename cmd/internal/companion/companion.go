@@ -1,6 +1,6 @@
-// Package companion starts cortext-web, which does what cortext needs large libraries for.
-// A library sets itself up at every start of a program that links it, used or not: those for
-// HTTP, Markdown and zstd would make every start of cortext half as long again.
+// Package companion starts cortext-web, the program that links the large libraries. A library
+// initializes at every start of a program that links it, used or not: those for HTTP, Markdown
+// and zstd would make every start of cortext half as long again.
 package companion
 
 import (
@@ -12,14 +12,14 @@ import (
 	"runtime"
 )
 
-// Program is the name of the program. It is installed beside cortext.
+// Program is the file name of cortext-web, which is installed beside cortext.
 const Program = "cortext-web"
 
-// The words that the program is started with.
+// The first argument of cortext-web: what it should do.
 const (
 	PageWord       = "page"       // reads a conversation, writes a page
-	CompressWord   = "compress"   // with zstd
-	DecompressWord = "decompress" // what was compressed with zstd
+	CompressWord   = "compress"   // compresses with zstd
+	DecompressWord = "decompress" // decompresses zstd
 	AskWord        = "ask"        // reads a [Question], writes an [Answer]
 	ServeWord      = "serve"      // takes a [Serving] as its only argument, and serves until it is ended
 )
@@ -33,7 +33,7 @@ type Serving struct {
 	JSON  bool     `json:"json"`  // print the addresses and the token as a JSON object
 }
 
-// Find finds the program.
+// Find returns the path of cortext-web.
 func Find() (file string, ok bool) {
 	name := Program
 	if runtime.GOOS == "windows" {
@@ -49,10 +49,10 @@ func Find() (file string, ok bool) {
 	return found, err == nil
 }
 
-// ErrMissing means that the program is not installed.
+// ErrMissing means that cortext-web is not installed.
 var ErrMissing = errors.New(Program + " is not installed: go install ./cmd/... installs it beside cortext")
 
-// Command returns a command that starts the program with a word. The error is
+// Command returns a command that starts cortext-web with one of the words. The error is
 // [ErrMissing].
 func Command(ctx context.Context, word string) (*exec.Cmd, error) {
 	program, ok := Find()

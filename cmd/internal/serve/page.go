@@ -46,11 +46,11 @@ func (s *Server) html(_ http.ResponseWriter, r *http.Request) (*answer, error) {
 		return nil, err
 	}
 	out := rendered{From: from, To: min(to, len(c.Messages), from+messagesMost-1), Total: len(c.Messages)}
-	if known := tagFor(r, c); known != "" && hasTag(r.Header.Get("If-None-Match"), known) {
+	if known := tagFor(r, c); hasTag(r.Header.Get("If-None-Match"), known) {
 		return &answer{status: http.StatusNotModified, tag: known}, nil
 	}
 	var html bytes.Buffer
-	in := page.Input{Session: e.Session, History: c.History, Content: space.Attachments.Read}
+	in := page.Input{Session: e.Session, History: c.History, Content: func(sum string) ([]byte, bool) { return space.Attachments.Read(e, sum) }}
 	if err := page.New(s.markdown()).Messages(&html, &in, out.From, out.To); err != nil {
 		return nil, err
 	}
@@ -66,11 +66,8 @@ func (s *Server) markdown() page.Markdown {
 	return s.Markdown()
 }
 
-// tagFor returns the ETag of what a request gets of a conversation's logs; "" if unknown.
+// tagFor returns the ETag of what a request gets of a conversation's messages.
 func tagFor(r *http.Request, c *content) string {
-	if c.tag == "" {
-		return ""
-	}
 	return tagOf([]byte(c.tag + r.URL.Path + "?" + r.URL.RawQuery))
 }
 

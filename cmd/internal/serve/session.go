@@ -214,7 +214,7 @@ func (s *Server) create(_ http.ResponseWriter, r *http.Request) (*answer, error)
 	defer space.End()
 	e, err := space.begin(in.Type, in.Name)
 	if err == nil && in.Provider != "" {
-		e, err = organise.Apply(space.Workspace, e, func(x *schema.Session) error { portable.SetProvider(x, in.Provider); return nil })
+		e, _, err = organise.Apply(space.Workspace, e, func(x *schema.Session) error { portable.SetProvider(x, in.Provider); return nil })
 	}
 	if err != nil {
 		return nil, err
@@ -296,7 +296,7 @@ func (p *patch) apply(w *workspace.Workspace, e store.Entry) (store.Entry, error
 		}
 	}
 	if len(changes) > 0 {
-		if e, err = organise.Apply(w, e, func(x *schema.Session) error {
+		if e, _, err = organise.Apply(w, e, func(x *schema.Session) error {
 			for _, change := range changes {
 				if err := change(x); err != nil {
 					return err

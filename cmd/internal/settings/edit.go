@@ -10,24 +10,28 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Set sets a setting in a file and returns the value as the file spells it now. Comments
-// and the order of the lines stay. The error is a [*NameError], a [*ValueError] or, if the
-// file must be corrected first, a [*BrokenError].
-func Set(f File, name, value string) (spelled string, err error) {
+// Set sets a setting in a file. It returns the value as the file spells it now, and whether
+// the file changed. Comments and the order of the lines stay. The error is a [*NameError], a
+// [*ValueError] or, if the file must be corrected first, a [*BrokenError].
+func Set(f File, name, value string) (spelled string, changed bool, err error) {
 	c := Default()
 	s := named(c.table(), name)
 	switch {
 	case s == nil:
-		return "", &NameError{name}
+		return "", false, &NameError{name}
 	case !s.set(&yaml.Node{Kind: yaml.ScalarNode, Value: value}):
-		return "", &ValueError{name, value, s.allowed}
+		return "", false, &ValueError{name, value, s.allowed}
 	}
-	return s.value(), f.update(func(text []byte) ([]byte, error) {
+	err = f.update(func(before []byte) ([]byte, error) {
+		text := before
 		if text == nil {
 			text = []byte(f.header())
 		}
-		return editor{f.Name, name}.set(text, s.value())
+		text, err := editor{f.Name, name}.set(text, s.value())
+		changed = err == nil && !bytes.Equal(text, before)
+		return text, err
 	})
+	return s.value(), changed, err
 }
 
 // Unset removes a setting from a file, so that the layers below decide. found is false if
