@@ -27,7 +27,8 @@ type Space struct {
 	Payloads *payload.Builder
 	Compact  *compact.Compactor
 
-	End func() // runs the workspace's programs for what happened, and closes it
+	Refresh func() // makes lists see, a little later, what people edited by hand; may be nil
+	End     func() // runs the workspace's programs for what happened, and closes it
 }
 
 // Config is what a server needs from the program.
@@ -77,6 +78,8 @@ type Server struct {
 type listTags struct {
 	mu sync.Mutex
 	of map[string]listTag
+
+	refreshed map[string]time.Time // by workspace
 }
 
 type listTag struct {
@@ -90,7 +93,7 @@ func New(c Config) *Server {
 	if s.Patience == 0 {
 		s.Patience = patience
 	}
-	s.lists.of = map[string]listTag{}
+	s.lists.of, s.lists.refreshed = map[string]listTag{}, map[string]time.Time{}
 	s.hub = live.NewHub(s.openLive, encodeLive)
 	s.mux = http.NewServeMux()
 	for _, r := range s.routes() {
