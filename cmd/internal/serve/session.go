@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"errors"
 	"net/http"
 	"strings"
 
@@ -77,9 +78,28 @@ type step struct {
 
 // entry returns the conversation that a request names by its id.
 func (space *Space) entry(id string) (store.Entry, error) {
-	e, ok, err := space.ByConversation(id)
-	if err == nil && !ok {
+	e, err := space.find(id)
+	if errors.Is(err, store.ErrNotFound) {
 		err = &problem{status: http.StatusNotFound, detail: "there is no conversation " + id + " in this workspace"}
+	}
+	return e, err
+}
+
+// find returns the conversation with an id. The error is store.ErrNotFound if there is none.
+func (space *Space) find(id string) (store.Entry, error) {
+	l, err := space.Listing(nil)
+	if err != nil {
+		return store.Entry{}, err
+	}
+	defer l.Close()
+	if at, ok := l.ByID(id); ok {
+		if e, err := l.Entry(at); !errors.Is(err, store.ErrNotFound) {
+			return e, err
+		}
+	}
+	e, ok, err := space.ByConversation(id) // it may have come by hand
+	if err == nil && !ok {
+		err = store.ErrNotFound
 	}
 	return e, err
 }
