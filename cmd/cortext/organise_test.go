@@ -85,6 +85,7 @@ func TestOrganise(t *testing.T) {
 			o := newOrganised(t, n, "a")
 			for _, d := range deeds {
 				o.twice(d)
+				t.Log(d.name)
 			}
 		})
 		for _, driver := range []string{"--no-merge-driver", "--no-merge-driver=false"} {
@@ -335,6 +336,7 @@ func organisePair(t *testing.T, n int, driver string) {
 			}
 			o.look()
 		}
+		t.Log(d.name)
 	}
 }
 
