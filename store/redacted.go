@@ -49,7 +49,9 @@ func (r *Reader) Texts(by Redaction) (Places, error) {
 		}
 	}
 	if r.base == "" || r.IsWaiting() {
-		places.add(backupFile(r.path), redactBackup(r.s, backupFile(r.path), by, func([]byte) error { return nil }))
+		n, err := redactBackup(r.s, backupFile(r.path), by, func([]byte) error { return nil })
+		places.add(backupFile(r.path), n)
+		return places, err
 	}
 	return places, nil
 }
@@ -137,7 +139,8 @@ func (c *Conversation) Redact(by Redaction) (Places, error) {
 	c.s.index.forget(path.Dir(c.dir))
 	if err == nil && (c.base == "" || c.IsWaiting()) {
 		name := backupFile(c.path)
-		n := redactBackup(c.s, name, by, func(b []byte) error { return c.s.replace(name, b, privateFileMode) })
+		var n int
+		n, err = redactBackup(c.s, name, by, func(b []byte) error { return c.s.replace(name, b, privateFileMode) })
 		places.add(name, n)
 	}
 	if err != nil {
@@ -270,21 +273,22 @@ func redactSession(raw []byte, by Redaction) (n int, out []byte, err error) {
 	return counts[by.Name], out, err
 }
 
-// redactBackup redacts the backup of a session.json, and deletes one that it cannot read.
-func redactBackup(s *Store, name string, by Redaction, replace func([]byte) error) int {
+// redactBackup redacts the backup of a session.json. One that cannot be parsed is redacted
+// as text.
+func redactBackup(s *Store, name string, by Redaction, replace func([]byte) error) (int, error) {
 	raw, err := s.readRegular(name)
 	if err != nil {
-		return 0
+		return 0, nil // most conversations have none
 	}
 	n, out, err := redactSession(raw, by)
 	if err != nil {
 		n = loosely(&raw, by.Texts)
 		out = raw
 	}
-	if n > 0 && replace(out) != nil {
-		return 0
+	if n == 0 {
+		return 0, nil
 	}
-	return n
+	return n, replace(out)
 }
 
 // redactSummaries redacts the summaries in a folder.

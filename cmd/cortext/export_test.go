@@ -15,6 +15,11 @@ import (
 func TestExports(t *testing.T) {
 	t.Setenv("HOME", t.TempDir())
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	bin, err := built()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH")) // cortext-web
 	from := t.TempDir()
 	must(t, "-C", from, "init", "--yes")
 	for _, file := range transcripts(t) {
@@ -137,7 +142,11 @@ func BenchmarkExport(b *testing.B) {
 	if _, err := exec.LookPath("zstd"); err != nil {
 		b.Skip("NOT RUN: zstd is not installed")
 	}
-	cortext, dir, home := build(b, "cortext/cmd/cortext"), b.TempDir(), b.TempDir()
+	bin, err := built()
+	if err != nil {
+		b.Fatal(err)
+	}
+	cortext, dir, home := filepath.Join(bin, "cortext"), b.TempDir(), b.TempDir()
 	b.Setenv("HOME", home)
 	transcript, export := filepath.Join(home, "big.jsonl"), filepath.Join(home, "big.json")
 	if err := os.WriteFile(transcript, bigTranscript(b, 1<<20), 0o600); err != nil {

@@ -14,12 +14,12 @@ import (
 // A line is a line of a log, without its line end.
 type line struct {
 	text []byte
-	key  string // what makes it the same line on both sides
+	key  string // equal for lines that both sides share
 	record
 }
 
-// A record is what a line says of the record in it. It is the zero record if the line is
-// not one whole record.
+// A record describes the record in a line. It is zero if the line does not hold exactly one
+// whole record.
 type record struct {
 	is       bool
 	id       string
@@ -27,6 +27,27 @@ type record struct {
 	rev      int
 	redacted int  // number of redactions
 	bare     bool // only places the record: the line before a redacted one
+
+	message *schema.Message // of a redacted line, or
+	tool    *schema.Tool
+}
+
+// combine returns the line with what is redacted in either of two lines of one record; ok is
+// false if one of them has all redactions.
+func (r record) combine(o record) (text []byte, ok bool) {
+	switch {
+	case r.message != nil && o.message != nil:
+		var m schema.Message
+		if m, ok = r.message.Combine(o.message); ok {
+			text = schema.AppendMessage(nil, &m)
+		}
+	case r.tool != nil && o.tool != nil:
+		var t schema.Tool
+		if t, ok = r.tool.Combine(o.tool); ok {
+			text = schema.AppendTool(nil, &t)
+		}
+	}
+	return bytes.TrimSuffix(text, []byte("\n")), ok
 }
 
 func messageLine(text []byte) record {
@@ -35,7 +56,11 @@ func messageLine(text []byte) record {
 		return record{}
 	}
 	bare := m.Rev == 0 && m.Content == "" && m.Reasoning == "" && len(m.Blocks)+len(m.Attachments)+len(m.Redacted)+len(m.Unknown) == 0 && m.Usage == nil && m.Model == ""
-	return record{true, m.ID, m.Timestamp.Time(), m.Rev, len(m.Redacted), bare}
+	r := record{is: true, id: m.ID, at: m.Timestamp.Time(), rev: m.Rev, redacted: len(m.Redacted), bare: bare}
+	if r.redacted > 0 {
+		r.message = &m
+	}
+	return r
 }
 
 func toolLine(text []byte) record {
@@ -44,18 +69,21 @@ func toolLine(text []byte) record {
 		return record{}
 	}
 	bare := t.Rev == 0 && len(t.Input) == 0 && t.Output == "" && t.Error == "" && t.Success == nil && t.ExitCode == nil && len(t.Attachments)+len(t.Redacted)+len(t.Unknown) == 0
-	return record{true, t.ID, t.Timestamp.Time(), t.Rev, len(t.Redacted), bare}
+	r := record{is: true, id: t.ID, at: t.Timestamp.Time(), rev: t.Rev, redacted: len(t.Redacted), bare: bare}
+	if r.redacted > 0 {
+		r.tool = &t
+	}
+	return r
 }
 
-// A log is one version of a log: its lines, and the torn tail after them.
+// A log is one version of a log: its lines and the torn tail that follows them.
 type log struct {
 	lines [][]byte
 	torn  []byte
 }
 
-// mergeLogs merges two versions of a log. Lines that both begin with stay where they are.
-// Of the others, each side's keep their order, and lines of the two sides are in the order
-// of their times.
+// mergeLogs merges two versions of a log. Lines at the start of both stay where they are. The
+// rest are sorted by time, but each side's lines keep their order.
 func mergeLogs(parse func([]byte) record, base, ours, theirs []byte) ([]byte, error) {
 	x, y, before := split(parse, ours), split(parse, theirs), split(parse, base)
 	torn, err := tornTail(before, x, y)
@@ -66,7 +94,7 @@ func mergeLogs(parse func([]byte) record, base, ours, theirs []byte) ([]byte, er
 	for same < min(len(x.lines), len(y.lines)) && bytes.Equal(x.lines[same], y.lines[same]) {
 		same++
 	}
-	gone := map[string]bool{} // lines that are no records, and that a side removed since base
+	gone := map[string]bool{} // lines without a record that one side removed since base
 	rest := [2][]line{read(parse, x.lines[same:]), read(parse, y.lines[same:])}
 	for _, text := range before.lines {
 		gone[string(text)] = true
@@ -81,7 +109,7 @@ func mergeLogs(parse func([]byte) record, base, ours, theirs []byte) ([]byte, er
 	if later(rest[0], rest[1]) {
 		rest[0], rest[1] = rest[1], rest[0]
 	}
-	merged := withoutRedacted(interleave(rest[0], rest[1]))
+	merged := withoutRedacted(combined(parse, interleave(rest[0], rest[1])))
 	out := make([]byte, 0, len(ours)+len(theirs))
 	for _, text := range x.lines[:same] {
 		out = append(append(out, text...), '\n')
@@ -92,8 +120,8 @@ func mergeLogs(parse func([]byte) record, base, ours, theirs []byte) ([]byte, er
 	return append(out, torn...), nil
 }
 
-// split splits a log into lines. A carriage return before a newline is part of the line
-// end. A last line without newline is a torn tail unless it is a whole record.
+// split splits a log into lines. A carriage return before a newline belongs to the line end. A
+// last line without a newline is a torn tail unless it is a whole record.
 func split(parse func([]byte) record, raw []byte) log {
 	var l log
 	for text := range bytes.Lines(raw) {
@@ -108,8 +136,8 @@ func split(parse func([]byte) record, raw []byte) log {
 	return l
 }
 
-// tornTail returns the torn tail of the merged log: that of either side, unless a writer
-// on the other side has set it aside since base.
+// tornTail returns the torn tail of the merged log: either side's, unless a writer on the
+// other side has set it aside since base.
 func tornTail(base, x, y log) ([]byte, error) {
 	switch {
 	case bytes.Equal(x.torn, y.torn):
@@ -124,7 +152,7 @@ func tornTail(base, x, y log) ([]byte, error) {
 	return torn, nil
 }
 
-// read parses lines. It leaves out repeated lines of a record, and conflict markers.
+// read parses lines. It drops repeated records and conflict markers.
 func read(parse func([]byte) record, texts [][]byte) []line {
 	lines := make([]line, 0, len(texts))
 	times := map[string]int{}
@@ -137,7 +165,7 @@ func read(parse func([]byte) record, texts [][]byte) []line {
 		if times[string(text)]++; n > 0 && l.id != "" {
 			continue
 		}
-		// A line without an id may stand several times.
+		// Lines without an id may repeat.
 		l.key = fmt.Sprintf("%d %s", n, text)
 		lines = append(lines, l)
 	}
@@ -153,7 +181,7 @@ func isMarker(text []byte) (is bool) {
 	return is
 }
 
-// later reports whether x comes after y: by the time of the first record, then by bytes.
+// later reports whether x sorts after y: by the time of the first record, then by bytes.
 func later(x, y []line) bool {
 	return slices.CompareFunc(x, y, compareLines) > 0
 }
@@ -162,8 +190,8 @@ func compareLines(a, b line) int {
 	return cmp.Or(a.at.Compare(b.at), bytes.Compare(a.text, b.text))
 }
 
-// interleave merges two lists of lines. A line that both have is there once, and is at a
-// place that fits both lists if there is one, otherwise where x has it.
+// interleave merges two lists of lines. A line of both appears once: at a place consistent
+// with both lists if there is one, otherwise where x has it.
 func interleave(x, y []line) []line {
 	inX, inY := map[string]int{}, map[string]int{}
 	for i, l := range x {
@@ -185,15 +213,15 @@ func interleave(x, y []line) []line {
 	return merged
 }
 
-// ascending returns the places, in x and in the other list, of a longest run of common
-// lines that are in the same order in both.
+// ascending returns the longest sequence of common lines that have the same order in both
+// lists, as their places in x and in the other list.
 func ascending(x []line, inOther map[string]int) [][2]int {
 	type node struct {
 		at   [2]int
 		prev int
 	}
 	var nodes []node
-	var ends []int // ends[n]: the node that ends the best run of n+1 lines
+	var ends []int // ends[n]: the node that ends the best sequence of n+1 lines
 	for i, l := range x {
 		j, both := inOther[l.key]
 		if !both {
@@ -221,8 +249,8 @@ func ascending(x []line, inOther map[string]int) [][2]int {
 	return run
 }
 
-// byTime appends the lines of x and y to merged. Each list keeps its order; of their next
-// lines the older comes first. A line without an id stays with the line before it.
+// byTime appends the lines of x and y to merged. Each list keeps its order: byTime repeatedly
+// takes the older of the two next lines. A line without an id stays with the line before it.
 func byTime(merged, x, y []line) []line {
 	for len(x) > 0 && len(y) > 0 {
 		from := &x
@@ -239,9 +267,31 @@ func byTime(merged, x, y []line) []line {
 	return append(append(merged, x...), y...)
 }
 
-// withoutRedacted removes the lines that a redacted one replaced and that the other side
-// still had: those with a smaller rev and fewer redactions. A line with a greater rev may
-// say more, and stays; readers prefer the redacted one.
+// combined replaces lines of one record that redact different texts by one that redacts all
+// of them, at the place of the first.
+func combined(parse func([]byte) record, lines []line) []line {
+	first := map[string]int{} // the first redacted line of an id
+	out := lines[:0]
+	for _, l := range lines {
+		at, seen := first[l.id]
+		switch {
+		case l.redacted == 0 || l.id == "":
+		case !seen:
+			first[l.id] = len(out)
+		default:
+			if text, ok := out[at].combine(l.record); ok {
+				out[at].text, out[at].record = text, parse(text)
+				continue
+			}
+		}
+		out = append(out, l)
+	}
+	return out
+}
+
+// withoutRedacted removes lines that the other side still had but a redacted line replaces:
+// those with a lower rev and fewer redactions. A line with a higher rev stays, because it may
+// hold more; readers prefer the redacted one.
 func withoutRedacted(lines []line) []line {
 	best := map[string]record{}
 	for _, l := range lines {
@@ -269,7 +319,7 @@ func withoutRedacted(lines []line) []line {
 	return lines
 }
 
-// places returns the place of the first line of each id.
+// places returns the index of the first line of each id.
 func places(lines []line) map[string]int {
 	first := map[string]int{}
 	for i, l := range slices.Backward(lines) {

@@ -11,9 +11,9 @@ func noteCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "note <text> [<id>...]",
 		Short: "Add a note to conversations",
-		Long: `Adds a paragraph to the notes of conversations; without an id, of the current one. With
---replace the text replaces all notes, and an empty text removes them. cortext show
-prints the notes.`,
+		Long: `Adds a paragraph to the notes of conversations; without an id, of the current one. A note
+that is the last paragraph already is not added again. With --replace the text replaces
+all notes, and an empty text removes them. cortext show prints the notes.`,
 		Example: "  cortext note \"ask the mobile team\" \"api design\"",
 		Args:    args(cobra.MinimumNArgs(1)),
 		RunE: a.within(func(cmd *cobra.Command, w *opened, list []string) error {
@@ -21,9 +21,9 @@ prints the notes.`,
 			if err != nil {
 				return err
 			}
-			c := edit{organise.Note(list[0]), "note added", asJSON}
+			c := edit{organise.Note(list[0]), "note added", "already has this note", asJSON}
 			if replace {
-				c.change, c.done = organise.ReplaceNotes(list[0]), "notes replaced"
+				c.change, c.done, c.had = organise.ReplaceNotes(list[0]), "notes replaced", "already has these notes"
 			}
 			return a.apply(cmd.Context(), w, entries, c)
 		}),

@@ -44,7 +44,7 @@ Commits that contain a conversation stay in git.`,
 	return cmd
 }
 
-// listedFirst is how many conversations a question names.
+// listedFirst is the maximum number of conversations that a question lists.
 const listedFirst = 10
 
 // confirmRemoval asks whether conversations may be removed.
@@ -70,8 +70,8 @@ func (a *app) confirmRemoval(ctx context.Context, entries []store.Entry) (bool, 
 	return a.terminal.ask(ctx, fmt.Sprintf("Remove these %s with their folders?", what))
 }
 
-// remove removes conversations, and says which of them git still has. A failure does not
-// keep others from being removed.
+// remove removes conversations and prints which of them git still has. It goes on after a
+// failure.
 func (a *app) remove(ctx context.Context, w *opened, entries []store.Entry) error {
 	var errs []error
 	var inGit []string

@@ -28,11 +28,11 @@ func searchCommand(a *app) *cobra.Command {
 	o := searchOptions{filterFlags: filterFlags{known: a.agentNames()}}
 	cmd := &cobra.Command{
 		Use:   "search <words>",
-		Short: "Search what was said",
+		Short: "Search messages and tool calls",
 		Long: `Searches titles, summaries, messages, and the inputs and outputs of tool calls. A
-conversation matches if every word occurs in it, in any of these and also as part of a
-longer word. An argument with spaces, or text in quotation marks, is a phrase. Upper and
-lower case differ only if you type an upper-case letter.
+conversation matches if every word occurs anywhere in it, also as part of a longer word. An
+argument with spaces, or text in quotation marks, is a phrase. Case matters only if you type
+an upper-case letter.
 
 The best match comes first: conversations with all words in title and summary, then those
 with all words in one message or call, then those with more hits, then the most recent.
@@ -78,7 +78,7 @@ func (o *searchOptions) query(words []string) (*search.Query, error) {
 	return q, nil
 }
 
-// hitsShown is how many hits of a conversation are shown without --all-hits.
+// hitsShown is the number of hits shown for a conversation without --all-hits.
 const hitsShown = 3
 
 func runSearch(a *app, cmd *cobra.Command, words []string, o *searchOptions) error {
@@ -169,12 +169,12 @@ func sourceOf(w *workspace.Workspace, list *listing.Listing, f listing.Filter) s
 	return source
 }
 
-// muchNew is how many bytes are indexed in a process of its own, so that the prompt comes
-// back at once.
+// muchNew is the number of bytes from which a separate process updates the index, so that
+// the prompt returns at once.
 const muchNew = 32 << 20
 
-// updateIndex adds to the index what a search found to be new. It is only a cache, so a
-// failure is not reported.
+// updateIndex adds the new text that a search found to the index. The index is only a
+// cache, so failures are not reported.
 func (a *app) updateIndex(ctx context.Context, w *opened, from search.Source) {
 	switch bytes, ok := from.Index.New(); {
 	case !ok:
@@ -189,7 +189,7 @@ func indexCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:     "index",
 		Short:   "Bring the index of cortext search up to date (called by cortext)",
-		Long:    "Adds what is new to the index that makes cortext search faster. cortext runs it by itself after a search.",
+		Long:    "Adds new text to the index that makes cortext search faster. cortext runs this command itself after a search.",
 		Example: "  cortext index",
 		Hidden:  true,
 		Args:    args(cobra.NoArgs),
@@ -236,10 +236,10 @@ type foundRow struct {
 
 type hitRow struct {
 	In        string   `json:"in"`         // title, summary, user, assistant, system, tool input or tool output
-	Message   int      `json:"message"`    // its number; 0 if there is none, or on a branch that was left
+	Message   int      `json:"message"`    // its number, or 0 if it has none or is on an abandoned branch
 	MessageID string   `json:"message_id"` // "" if there is none
 	Text      string   `json:"text"`       // the surrounding sentence
-	Matches   [][2]int `json:"matches"`    // where the words begin and end in text, in bytes
+	Matches   [][2]int `json:"matches"`    // byte ranges of the words in text
 }
 
 func foundRows(results []*search.Result) []foundRow {
@@ -318,8 +318,8 @@ func showHit(w *bufio.Writer, on screen, h search.Hit, width int) {
 	fmt.Fprintln(w)
 }
 
-// partsOf cuts an excerpt into what is before, in, between and after its matches, each
-// safe for a terminal: parts with an odd index are matches.
+// partsOf splits an excerpt at its matches into parts that are safe for a terminal. Parts
+// with an odd index are matches.
 func partsOf(e search.Excerpt) (parts []string) {
 	at := 0
 	for _, m := range e.Matches {
@@ -332,7 +332,7 @@ func partsOf(e search.Excerpt) (parts []string) {
 // fitParts shortens parts so that they fit a width and the first match stays visible.
 func fitParts(parts []string, width int) []string {
 	if len(parts) > 1 {
-		// A third of the line is for what comes before the match.
+		// The text before the match gets a third of the line.
 		room := max(width/3, width-ansi.StringWidth(strings.Join(parts[1:], "")))
 		for r := []rune(parts[0]); ansi.StringWidth(parts[0]) > room && len(r) > 1; {
 			r = r[1:]

@@ -12,7 +12,7 @@ func setCommand(a *app) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "set <key>=<value>... [<id>...]",
-		Short: "Set values of your own on conversations",
+		Short: "Set custom values on conversations",
 		Long: `Sets free-form values, such as a ticket number, on conversations; without an id, on the
 current one. An empty value removes the key. cortext show prints the values.`,
 		Example: "  cortext set ticket=API-42 \"api design\"",
@@ -30,14 +30,15 @@ current one. An empty value removes the key. cortext show prints the values.`,
 			for _, v := range values {
 				keys = append(keys, v.Key)
 			}
-			return a.apply(cmd.Context(), w, entries, edit{organise.Set(values), "set " + oneLine(strings.Join(keys, ", ")), asJSON})
+			shown := oneLine(strings.Join(keys, ", "))
+			return a.apply(cmd.Context(), w, entries, edit{organise.Set(values), "set " + shown, "already has this value of " + shown, asJSON})
 		}),
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the conversations as JSON")
 	return cmd
 }
 
-// valuesIn splits arguments into the values, which come first, and the queries.
+// valuesIn splits arguments into leading values and queries.
 func valuesIn(list []string) (values []organise.Value, queries []string, err error) {
 	for i, arg := range list {
 		if i > 0 && !strings.Contains(arg, "=") {

@@ -20,9 +20,9 @@ func titleCommand(a *app) *cobra.Command {
 		Long: `Changes the title of a conversation; without an id, of the current one. Its folder keeps
 its name, because links and commits refer to it.
 
-With --auto, the "summarizer" setting makes the titles of the conversations that you name:
-agent (the agent that the conversation was held in) and openai (an endpoint set in the
-environment) ask a model, otherwise the title is taken from the first prompt.`,
+With --auto, cortext makes titles for the conversations that you name. If the "summarizer"
+setting is agent (the agent that the conversation was held in) or openai (an endpoint set in
+the environment), it asks a model. Otherwise it uses the first prompt.`,
 		Example: `  cortext title 1030-brainstorm-api-design-hv37 "API Design Discussion"
   cortext title --auto "api design"`,
 		Args: args(cobra.ArbitraryArgs),
@@ -36,7 +36,7 @@ environment) ask a model, otherwise the title is taken from the first prompt.`,
 			return runTitle(a, w, list, asJSON)
 		}),
 	}
-	cmd.Flags().BoolVar(&auto, "auto", false, "make the title, with the summarizer of the settings; takes several ids")
+	cmd.Flags().BoolVar(&auto, "auto", false, "make titles with the summarizer from the settings; takes several ids")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the conversation as JSON; with --auto, a list")
 	return cmd
 }
@@ -53,6 +53,7 @@ func runTitle(a *app, w *opened, list []string, asJSON bool) error {
 	if err != nil {
 		return err
 	}
+	before := e.Session.Title
 	if e.Session, err = w.SetTitle(e, text); err != nil {
 		return err
 	}
@@ -60,13 +61,17 @@ func runTitle(a *app, w *opened, list []string, asJSON bool) error {
 	if asJSON {
 		return a.screen.json(rowOf(w.Workspace, e))
 	}
-	fmt.Fprintf(a.screen.out, "%s: %s\n", visible(e.Path), oneLine(e.Session.DisplayTitle()))
+	already := ""
+	if before == e.Session.Title {
+		already = "already called "
+	}
+	fmt.Fprintf(a.screen.out, "%s: %s%s\n", visible(e.Path), already, oneLine(e.Session.DisplayTitle()))
 	a.notices(w).waiting(e)
 	return nil
 }
 
-// runAutoTitle has titles made for conversations. One that fails does not keep others from
-// getting theirs, unless the model does not answer at all.
+// runAutoTitle makes titles for conversations. It goes on after a failure, unless the model
+// does not answer at all.
 func runAutoTitle(ctx context.Context, a *app, w *opened, queries []string, asJSON bool) error {
 	entries, err := pickMany(w, queries)
 	if err != nil {
@@ -86,6 +91,8 @@ func runAutoTitle(ctx context.Context, a *app, w *opened, queries []string, asJS
 			errs = append(errs, fmt.Errorf("no title for %s: %w", visible(e.Path), err))
 		case asJSON:
 			rows = append(rows, rowOf(w.Workspace, e))
+		case before == e.Session.DisplayTitle():
+			fmt.Fprintf(a.screen.out, "%s: already called %s\n", visible(e.Path), oneLine(before))
 		default:
 			fmt.Fprintf(a.screen.out, "%s: %s (was %s)\n", visible(e.Path), oneLine(e.Session.DisplayTitle()), oneLine(before))
 		}
@@ -103,7 +110,7 @@ func runAutoTitle(ctx context.Context, a *app, w *opened, queries []string, asJS
 	return errors.Join(errs...)
 }
 
-// autoTitle has a title made for a conversation and sets it.
+// autoTitle makes a title for a conversation and sets it.
 func autoTitle(ctx context.Context, w *opened, e store.Entry) (store.Entry, error) {
 	title, err := w.compact.Title(ctx, e)
 	if err != nil {

@@ -25,7 +25,8 @@ func untagCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.apply(cmd.Context(), w, entries, edit{organise.Untag(tags), "no longer tagged " + oneLine(strings.Join(tags, ", ")), asJSON})
+			shown := oneLine(strings.Join(tags, ", "))
+			return a.apply(cmd.Context(), w, entries, edit{organise.Untag(tags), "no longer tagged " + shown, "was not tagged " + shown, asJSON})
 		}),
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the conversations as JSON")

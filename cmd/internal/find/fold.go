@@ -30,8 +30,8 @@ func appendFold(dst []byte, s string) []byte {
 	return dst
 }
 
-// foldRune returns the same rune for all runes that differ only in case: the lower-case
-// letter if there is an ASCII one, else the first in Unicode.
+// foldRune returns the same rune for all runes that differ only in case: the ASCII
+// lower-case letter if there is one, otherwise the first in Unicode.
 func foldRune(r rune) rune {
 	first := r
 	for next := unicode.SimpleFold(r); next != r; next = unicode.SimpleFold(next) {

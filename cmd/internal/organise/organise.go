@@ -1,8 +1,9 @@
-// Package organise changes what people say about conversations: their tags, notes, archive
+// Package organise changes what users record about conversations: tags, notes, the archive
 // flag and free-form values.
 package organise
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -34,15 +35,26 @@ func invalid(format string, args ...any) error { return &InputError{fmt.Sprintf(
 // A Change changes a session. It returns an [*InputError] if the result would be invalid.
 type Change func(*schema.Session) error
 
-// Apply makes a change to a conversation and returns its entry after the change. A change
-// that alters nothing writes nothing.
-func Apply(w *workspace.Workspace, e store.Entry, change Change) (store.Entry, error) {
-	s, err := w.Edit(e, change)
+// Apply makes a change to a conversation. It returns the entry after the change, and whether
+// anything is different. A change that alters nothing writes nothing.
+func Apply(w *workspace.Workspace, e store.Entry, change Change) (after store.Entry, changed bool, err error) {
+	s, err := w.Edit(e, func(s *schema.Session) error {
+		before, err := s.Marshal()
+		if err == nil {
+			err = change(s)
+		}
+		if err != nil {
+			return err
+		}
+		now, err := s.Marshal()
+		changed = !bytes.Equal(before, now)
+		return err
+	})
 	if err != nil {
-		return e, err
+		return e, false, err
 	}
 	e.Session = s
-	return e, nil
+	return e, changed, nil
 }
 
 // ParseTags splits a comma-separated list of tags and checks each.
@@ -75,7 +87,7 @@ func printable(s string) bool {
 	})
 }
 
-// Tag adds tags. A tag that differs from an existing one only in case is the same.
+// Tag adds tags. It ignores tags that differ from an existing one only in case.
 func Tag(tags []string) Change {
 	return func(s *schema.Session) error {
 		all := slices.Clone(s.Tags)
@@ -92,7 +104,7 @@ func Tag(tags []string) Change {
 	}
 }
 
-// Untag removes tags, whatever their case. A conversation without them stays as it is.
+// Untag removes tags, whatever their case. Tags that a conversation does not have are ignored.
 func Untag(tags []string) Change {
 	return func(s *schema.Session) error {
 		s.Tags = slices.DeleteFunc(slices.Clone(s.Tags), func(have string) bool {
@@ -102,8 +114,8 @@ func Untag(tags []string) Change {
 	}
 }
 
-// Archive sets or clears the archive flag. An archived conversation is left out of lists,
-// and of the conversations to resume without a query.
+// Archive sets or clears the archive flag. Lists, and a resume without a query, leave out
+// archived conversations.
 func Archive(archived bool) Change {
 	return func(s *schema.Session) error {
 		s.Archived = archived
@@ -111,12 +123,18 @@ func Archive(archived bool) Change {
 	}
 }
 
-// Note adds a paragraph to the notes.
+// Note adds a paragraph to the notes, unless they end with it.
 func Note(text string) Change {
 	return func(s *schema.Session) error {
-		text := strings.TrimSpace(text)
-		if text == "" {
-			return invalid("the note is empty")
+		text, err := noteText(text)
+		if err == nil && text == "" {
+			err = invalid("the note is empty")
+		}
+		if err != nil {
+			return err
+		}
+		if s.Notes == text || strings.HasSuffix(s.Notes, "\n\n"+text) {
+			return nil
 		}
 		return setNotes(s, strings.TrimSpace(s.Notes+"\n\n"+text))
 	}
@@ -124,15 +142,39 @@ func Note(text string) Change {
 
 // ReplaceNotes replaces all notes; an empty text removes them.
 func ReplaceNotes(text string) Change {
-	return func(s *schema.Session) error { return setNotes(s, strings.TrimSpace(text)) }
+	return func(s *schema.Session) error {
+		text, err := noteText(text)
+		if err != nil {
+			return err
+		}
+		return setNotes(s, text)
+	}
+}
+
+// noteText returns the text of a note with newlines as line ends, without space around it.
+// Newlines and tabs are the only control characters that a note may have.
+func noteText(text string) (string, error) {
+	text = strings.TrimSpace(strings.ReplaceAll(text, "\r\n", "\n"))
+	return text, freeText("the note", text)
+}
+
+// freeText checks text of several lines: it is valid UTF-8, and its only control characters
+// are newlines and tabs.
+func freeText(what, text string) error {
+	if !utf8.ValidString(text) {
+		return invalid("%s is not valid UTF-8", what)
+	}
+	for _, r := range text {
+		if unicode.IsControl(r) && r != '\n' && r != '\t' {
+			return invalid("%s has the control character %U; of these, only newlines and tabs are allowed", what, r)
+		}
+	}
+	return nil
 }
 
 func setNotes(s *schema.Session, text string) error {
-	switch {
-	case len(text) > maxNotes:
+	if len(text) > maxNotes {
 		return invalid("the notes would have %d bytes, at most %d are allowed", len(text), maxNotes)
-	case !utf8.ValidString(text):
-		return invalid("the note is not valid UTF-8")
 	}
 	s.Notes = text
 	return nil
@@ -153,13 +195,11 @@ func ParseValue(arg string) (v Value, err error) {
 		return v, invalid("the key %q must have 1 to %d bytes that can be shown", key, maxKey)
 	case len(text) > maxValue:
 		return v, invalid("the value of %s has %d bytes, at most %d are allowed", key, len(text), maxValue)
-	case !utf8.ValidString(text):
-		return v, invalid("the value of %s is not valid UTF-8", key)
 	}
-	return Value{key, text}, nil
+	return Value{key, text}, freeText("the value of "+key, text)
 }
 
-// Set sets free-form values; others, also those that are not strings, stay as they are.
+// Set sets free-form values. All others, including those that are not strings, stay unchanged.
 func Set(values []Value) Change {
 	return func(s *schema.Session) error {
 		var members []rawjson.Member
@@ -178,16 +218,15 @@ func Set(values []Value) Change {
 		if len(members) > schema.MaxSessionMembers {
 			return invalid("a conversation has at most %d values", schema.MaxSessionMembers)
 		}
-		s.Metadata = object(members)
+		if len(s.Metadata)+len(members) > 0 {
+			s.Metadata = object(members)
+		}
 		return nil
 	}
 }
 
-// object writes an object, or nothing if it is empty.
+// object encodes a JSON object.
 func object(members []rawjson.Member) schema.Raw {
-	if len(members) == 0 {
-		return nil
-	}
 	b := []byte{'{'}
 	for i, m := range members {
 		if i > 0 {
@@ -199,8 +238,8 @@ func object(members []rawjson.Member) schema.Raw {
 	return append(b, '}')
 }
 
-// Values returns the free-form values of a session that are strings, sorted by key; others
-// are returned as JSON.
+// Values returns the free-form values of a session, sorted by key. Values that are not
+// strings are returned as JSON.
 func Values(s *schema.Session) (list []Value) {
 	var all map[string]json.RawMessage
 	if json.Unmarshal(s.Metadata, &all) != nil {

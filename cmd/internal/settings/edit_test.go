@@ -198,7 +198,7 @@ func TestSetAtOnce(t *testing.T) {
 	names := []string{"idle_minutes", "remind_turns", "interval_s", "context_window", "summarize_after", "keep_messages"}
 	for _, name := range names {
 		wg.Go(func() {
-			if _, err := Set(InWorkspace(st), name, "77"); err != nil {
+			if _, _, err := Set(InWorkspace(st), name, "77"); err != nil {
 				t.Error(err)
 			}
 		})
@@ -235,7 +235,7 @@ func TestSetLocked(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer unlock()
-	if _, err := Set(InWorkspace(st), "commit", "stop"); err == nil || !strings.Contains(err.Error(), "is being changed by another cortext: try again") {
+	if _, _, err := Set(InWorkspace(st), "commit", "stop"); err == nil || !strings.Contains(err.Error(), "is being changed by another cortext: try again") {
 		t.Errorf("%v", err)
 	}
 	if b, err := os.ReadFile(InWorkspace(st).Path); err != nil || string(b) != "commit: off\n" {

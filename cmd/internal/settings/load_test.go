@@ -129,7 +129,7 @@ func TestTable(t *testing.T) {
 			t.Errorf("%s means something else", s.variable())
 		}
 		for _, value := range append([]string{s.value()}, s.guarded...) {
-			if spelled, err := Set(InWorkspace(open(t, "")), s.name, value); err != nil || spelled != value {
+			if spelled, _, err := Set(InWorkspace(open(t, "")), s.name, value); err != nil || spelled != value {
 				t.Errorf("%s: %s is not allowed: %q, %v", s.name, value, spelled, err)
 			}
 		}

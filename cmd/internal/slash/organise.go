@@ -52,7 +52,7 @@ func changeIn(word, text string) (change func(*workspace.Workspace, store.Entry)
 	shown := workspace.Plain(text)
 	apply := func(f organise.Change) func(*workspace.Workspace, store.Entry) error {
 		return func(w *workspace.Workspace, e store.Entry) error {
-			_, err := organise.Apply(w, e, f)
+			_, _, err := organise.Apply(w, e, f)
 			return err
 		}
 	}

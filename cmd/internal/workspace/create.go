@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode"
 
 	"cortext/cmd/internal/lifecycle"
 	"cortext/schema"
@@ -19,8 +20,15 @@ type TitleError struct{ Why string }
 
 func (e *TitleError) Error() string { return e.Why }
 
-// CleanTitle puts a title on one line. The error is a [*TitleError].
+// CleanTitle puts a title on one line, without control characters. The error is a
+// [*TitleError].
 func CleanTitle(title string) (string, error) {
+	title = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && !unicode.IsSpace(r) {
+			return -1
+		}
+		return r
+	}, title)
 	title = strings.Join(strings.Fields(title), " ")
 	switch {
 	case title == "":
