@@ -27,7 +27,7 @@ minutes() {
 }
 
 trap 'kill $(jobs -pr) 2>/dev/null || :; rm -rf "$results"' EXIT
-scripts/install-agents.sh >"$results/agents" 2>&1 & # waits for the network
+{ scripts/install-agents.sh && scripts/install-axe.sh; } >"$results/agents" 2>&1 & # waits for the network
 installing=$!
 
 say "formatting"
@@ -53,7 +53,7 @@ scripts/readme.sh
 
 say "the real agents, in the versions that the tests are for"
 if ! wait "$installing"; then
-	missing+=("the tests with the real agents: scripts/install-agents.sh failed, see below")
+	missing+=("the tests with the real agents, or with axe: scripts/install-agents.sh or install-axe.sh failed, see below")
 fi
 cat "$results/agents"
 
@@ -77,7 +77,7 @@ behind() {
 	nice "${alone[@]}" scripts/coverage.sh || return 1
 	for os in darwin windows; do
 		part "build for $os"
-		GOOS=$os CGO_ENABLED=0 nice go build -gcflags='all=-N -l' -o "$results/" ./cmd/cortext ./cmd/cortext-hook ./cmd/cortext-page || return 1
+		GOOS=$os CGO_ENABLED=0 nice go build -gcflags='all=-N -l' -o "$results/" ./cmd/cortext ./cmd/cortext-hook ./cmd/cortext-web || return 1
 	done
 	part "kill -9 in the middle of appends (short form)"
 	scripts/kill9.sh 200 || return 1

@@ -29,6 +29,7 @@ var commands = []struct {
 	{"rm", rmCommand},
 	{"sync", syncCommand},
 	{"watch", watchCommand},
+	{"serve", serveCommand},
 	{"merge-driver", mergeDriverCommand},
 	{"push", pushCommand},
 	{"pull", pullCommand},

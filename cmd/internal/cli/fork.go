@@ -141,6 +141,9 @@ func (a *app) canLaunch(ctx context.Context, l *launch.Launcher, e store.Entry, 
 // resumeInto continues a conversation in another workspace, in a new conversation that
 // begins with copies of its messages.
 func resumeInto(cmd *cobra.Command, a *app, w *opened, e store.Entry, o resumeOptions) error {
+	if o.Branch == history.AllBranches {
+		return &usageError{"--into takes one branch, not all of them", ""}
+	}
 	dir, err := filepath.Abs(a.file(o.into))
 	if err != nil {
 		return err

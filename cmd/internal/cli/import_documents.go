@@ -132,16 +132,11 @@ func (r *importRun) document(ctx context.Context, file string) (done bool, err e
 
 // content imports the content of a file.
 func (r *importRun) content(ctx context.Context, name string, text []byte) (done bool, err error) {
-	switch {
-	case bundle.Is(text):
+	if bundle.Is(text) {
 		return true, r.bundle(ctx, name, bytes.NewReader(text), int64(len(text)))
-	case portable.IsLines(text):
-		return true, r.conversation(ctx, name, func() (*portable.Conversation, error) { return portable.ReadLines(bytes.NewReader(text)) })
-	case !portable.IsJSON(text):
-		return false, nil
 	}
-	c, err := portable.ReadJSON(text)
-	if format := (*portable.FormatError)(nil); errors.As(err, &format) && (format.Foreign || !bytes.Contains(text[:min(len(text), 4096)], []byte(`"exportedAt"`))) {
+	c, ok, err := portable.Read(text)
+	if !ok {
 		return false, nil
 	}
 	return true, r.conversation(ctx, name, func() (*portable.Conversation, error) { return c, err })

@@ -48,11 +48,29 @@ func pullCommand(a *app) *cobra.Command {
 		Short: "Merge conversations from the upstream branch",
 		Long: `Fetches the upstream of the current branch with your own git, and merges it
 if only conversations changed there. If it has changes to other files, it stops and you must
-run git pull yourself.`,
+run git pull yourself.
+
+If one side deleted a conversation that the other continued, as the revert of the commit
+that created it does, the conversation stays. In the middle of a merge, rebase or cherry-pick
+with such a conflict, pull resolves it and leaves git --continue to you, unless it was all
+that was left of a merge.`,
 		Example: "  cortext pull",
 		Args:    args(cobra.NoArgs),
 		RunE: a.within(func(cmd *cobra.Command, w *opened, _ []string) error {
-			merged, err := exchangeOf(w).Pull(cmd.Context())
+			x := exchangeOf(w)
+			kept, done, err := x.KeepChanged(cmd.Context())
+			for _, name := range kept {
+				a.screen.warn(visible(name) + " was removed on one side of the merge and continued on the other: it stays")
+			}
+			if err == nil && len(kept) > 0 && !done {
+				a.screen.hint("resolve what else git status names, then finish: git " + w.Tree.Operation() + " --continue")
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+			merged, err := x.Pull(cmd.Context())
+			merged = merged || len(kept) > 0
 			switch {
 			case err != nil:
 				return err

@@ -10,7 +10,7 @@ import (
 	"cortext/cmd/internal/summarize"
 )
 
-// A Model is a model behind an endpoint with OpenAI's API. cortext-page sends the requests.
+// A Model is a model behind an endpoint with OpenAI's API. cortext-web sends the requests.
 type Model struct {
 	BaseURL string `json:"base_url"` // see openai.Endpoint in cmd/internal/openai
 	Model   string `json:"model"`

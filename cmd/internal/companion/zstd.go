@@ -8,7 +8,7 @@ import (
 	"os/exec"
 )
 
-// Compressor starts cortext-page and returns a writer that compresses a bundle.
+// Compressor starts cortext-web and returns a writer that compresses a bundle.
 func Compressor(ctx context.Context) func(to io.Writer) (io.WriteCloser, error) {
 	return func(to io.Writer) (io.WriteCloser, error) {
 		f, err := newFilter(ctx, CompressWord)
@@ -24,7 +24,7 @@ func Compressor(ctx context.Context) func(to io.Writer) (io.WriteCloser, error) 
 	}
 }
 
-// Decompressor starts cortext-page and returns a reader that decompresses a bundle.
+// Decompressor starts cortext-web and returns a reader that decompresses a bundle.
 func Decompressor(ctx context.Context) func(from io.Reader) (io.ReadCloser, error) {
 	return func(from io.Reader) (io.ReadCloser, error) {
 		f, err := newFilter(ctx, DecompressWord)
@@ -40,7 +40,7 @@ func Decompressor(ctx context.Context) func(from io.Reader) (io.ReadCloser, erro
 	}
 }
 
-// A filter is a running cortext-page that turns one stream into another.
+// A filter is a running cortext-web that turns one stream into another.
 type filter struct {
 	*exec.Cmd
 	said bytes.Buffer // its standard error

@@ -67,7 +67,7 @@ func Gather(w *workspace.Workspace, e store.Entry, o Options) (*Gathered, error)
 		return nil, err
 	}
 	defer c.Close()
-	g := gatherer{w: w, options: o, attachments: map[string]bool{}}
+	g := gatherer{w: w, entry: e, options: o, attachments: map[string]bool{}}
 	out := &Gathered{}
 	if err := g.conversation(c, &out.Conversation); err != nil {
 		return nil, fmt.Errorf("export %q: %w", e.Path, err)
@@ -98,6 +98,7 @@ func Gather(w *workspace.Workspace, e store.Entry, o Options) (*Gathered, error)
 
 type gatherer struct {
 	w           *workspace.Workspace
+	entry       store.Entry
 	options     Options
 	attachments map[string]bool // those already gathered
 	unasked     int
@@ -196,7 +197,7 @@ func (g *gatherer) keptOf(c *portable.Conversation) {
 				continue
 			}
 			g.attachments[a.SHA256] = true
-			data, ok := g.w.Attachments.Read(a.SHA256)
+			data, ok := g.w.Attachments.Read(g.entry, a.SHA256)
 			if ok && g.options.Redact && utf8.Valid(data) {
 				text, err := g.w.Store.Redact(string(data), c.Session.ID)
 				data, ok = []byte(text), err == nil

@@ -14,7 +14,7 @@ import (
 	"cortext/cmd/internal/export/portable"
 )
 
-// cortext-page writes pages (see package companion). It reads a line about the page and the
+// cortext-web writes pages (see package companion). It reads a line about the page and the
 // conversation in JSON Lines.
 
 // aboutPage is the line about a page.
@@ -22,7 +22,7 @@ type aboutPage struct {
 	Numbers []int `json:"numbers"` // numbers of the messages
 }
 
-// writePage writes a page. If cortext-page is not installed, the page shows messages as typed.
+// writePage writes a page. If cortext-web is not installed, the page shows messages as typed.
 func writePage(ctx context.Context, w io.Writer, g *Gathered) error {
 	cmd, err := companion.Command(ctx, companion.PageWord)
 	if err != nil {
@@ -49,7 +49,7 @@ func Renders() bool {
 	return ok
 }
 
-// RenderPage reads a conversation and writes its page. cortext-page calls it.
+// RenderPage reads a conversation and writes its page. cortext-web calls it.
 func RenderPage(from io.Reader, to io.Writer, markdown page.Markdown) error {
 	in := bufio.NewReaderSize(from, 1<<16)
 	line, err := in.ReadBytes('\n')

@@ -19,9 +19,8 @@ import (
 
 // The folders below .workspace/local.
 const (
-	keptDir        = ".workspace/local/kept"
-	attachmentsDir = keptDir + "/attachments"
-	cacheDir       = ".workspace/local/cache"
+	keptDir  = ".workspace/local/kept"
+	cacheDir = ".workspace/local/cache"
 )
 
 // changes are the functions that change the files of a workspace.
@@ -146,19 +145,8 @@ func (r *Redactor) files(c *Conversation, found *secrets.Found, changes changes)
 		if len(sum) < 2 || !fs.ValidPath(sum) {
 			continue // logs are redacted record by record
 		}
-		name := path.Join(attachmentsDir, sum[:2], sum)
-		b, err := r.ws.Store.ReadFile(name)
-		switch {
-		case errors.Is(err, store.ErrNotFound):
-		case err != nil:
-			c.Left = append(c.Left, unsearched(name, err))
-		case !utf8.Valid(b):
-			if r.has(b) {
-				c.Left = append(c.Left, Left{Path: name, Why: "an attachment that is not text"})
-			}
-		default:
-			_, _ = r.texts(found).Loose(b, secrets.Counts{})
-			if err := r.replace(&c.Report, changes, name, b); err != nil {
+		for _, name := range r.ws.Store.AttachmentNames(c.Entry, sum) {
+			if err := r.attachment(c, name, found, changes); err != nil {
 				return err
 			}
 		}
@@ -167,6 +155,24 @@ func (r *Redactor) files(c *Conversation, found *secrets.Found, changes changes)
 		if err := r.documents(c, folder, changes); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// attachment redacts the file of an attachment, if it is there.
+func (r *Redactor) attachment(c *Conversation, name string, found *secrets.Found, changes changes) error {
+	b, err := r.ws.Store.ReadFile(name)
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+	case err != nil:
+		c.Left = append(c.Left, unsearched(name, err))
+	case !utf8.Valid(b):
+		if r.has(b) {
+			c.Left = append(c.Left, Left{Path: name, Why: "an attachment that is not text"})
+		}
+	default:
+		_, _ = r.texts(found).Loose(b, secrets.Counts{})
+		return r.replace(&c.Report, changes, name, b)
 	}
 	return nil
 }

@@ -66,6 +66,17 @@ type Config struct {
 
 	// SummaryMaxTokens is the size limit of one summary.
 	SummaryMaxTokens int
+
+	// Tools says how much of the agents' tool calls is in the logs: ToolsFull, ToolsTrimmed
+	// or ToolsOff. The rest stays on this machine.
+	Tools string
+
+	// ToolOutputKB is the most of one output that the log has with ToolsTrimmed, in units of
+	// 1,024 bytes.
+	ToolOutputKB int
+
+	// Attachments says where attachments are: AttachmentsLocal or AttachmentsCommit.
+	Attachments string
 }
 
 // CapturesAll reports whether sessions are captured without a /workspace command.
@@ -88,6 +99,19 @@ const (
 	AutosaveTurn  = "turn"  // after each turn
 	AutosavePause = "pause" // when a session ends, and before a compaction
 	AutosaveOff   = "off"   // never: only a stop captures
+)
+
+// The values of Config.Tools.
+const (
+	ToolsFull    = "full"    // inputs and outputs
+	ToolsTrimmed = "trimmed" // inputs, and the ends of long outputs
+	ToolsOff     = "off"     // neither
+)
+
+// The values of Config.Attachments.
+const (
+	AttachmentsLocal  = "local"  // on this machine only
+	AttachmentsCommit = "commit" // also in the conversation's folder
 )
 
 // The values of Config.Summarizer.
@@ -119,6 +143,9 @@ func Default() Config {
 		KeepMessages:     20,
 		SinceThen:        true,
 		SummaryMaxTokens: 500,
+		Tools:            ToolsFull,
+		ToolOutputKB:     16,
+		Attachments:      AttachmentsLocal,
 	}
 }
 
@@ -186,5 +213,17 @@ summarizer: extractive
 summarize_after: 50
 keep_messages: 20
 summary_max_tokens: 500
+
+# How much of the agents' tool calls is saved with a conversation: full, trimmed (of an
+# output above tool_output_kb kilobytes only the beginning and the end), or off (only
+# the name and the outcome of a call). What is left out stays on this machine, in
+# .workspace/local/kept/attachments.
+tools: full
+tool_output_kb: 16
+
+# Where the bytes of attachments are: local (on this machine, not in git), or commit
+# (also beside the conversation, for git). Secrets in pictures and other binary files
+# are not redacted: in this file, commit applies to a user only after cortext trust.
+attachments: local
 `
 }

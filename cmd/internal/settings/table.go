@@ -48,6 +48,10 @@ func (c *Config) table() []setting {
 		number("summarize_after", &c.SummarizeAfter, 1, maxNumber),
 		number("keep_messages", &c.KeepMessages, 1, maxNumber),
 		number("summary_max_tokens", &c.SummaryMaxTokens, 20, maxNumber),
+		choice("tools", &c.Tools, ToolsFull, ToolsTrimmed, ToolsOff),
+		number("tool_output_kb", &c.ToolOutputKB, 1, maxNumber),
+		choice("attachments", &c.Attachments, AttachmentsLocal, AttachmentsCommit).
+			guard("puts attachments into git, with the secrets in pictures", AttachmentsCommit),
 	}
 }
 

@@ -1,6 +1,7 @@
 package portable
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"iter"
@@ -317,4 +318,20 @@ func texts(raw []byte) (list []string, err error) {
 		list = append(list, text)
 	}
 	return list, nil
+}
+
+// Read reads a document in either form. ok is false if the text is neither.
+func Read(text []byte) (c *Conversation, ok bool, err error) {
+	switch {
+	case IsLines(text):
+		c, err = ReadLines(bytes.NewReader(text))
+		return c, true, err
+	case !IsJSON(text):
+		return nil, false, nil
+	}
+	c, err = ReadJSON(text)
+	if format := (*FormatError)(nil); errors.As(err, &format) && (format.Foreign || !bytes.Contains(text[:min(len(text), 4096)], []byte(`"exportedAt"`))) {
+		return nil, false, nil
+	}
+	return c, true, err
 }

@@ -79,9 +79,9 @@ func (w *writer) session(c *Conversation, native string) {
 		s = new(schema.Session)
 	}
 	w.raw(",\n\"provider\":")
-	w.quote(providerOf(s))
+	w.quote(ProviderOf(s))
 	w.raw(",\n\"modes\":")
-	w.value(modesOf(s))
+	w.value(ModesOf(s))
 	messages, earlier := counting(c.Messages, func(m *schema.Message) (string, int64) { return m.ID, m.Precedence() })
 	w.raw(",\n\"messages\":[")
 	for i, at := range messages {
@@ -92,7 +92,7 @@ func (w *writer) session(c *Conversation, native string) {
 	w.quote(s.ContextSummary)
 	w.raw(",\n\"metrics\":")
 	tools, earlierTools := counting(c.Tools, func(t *schema.Tool) (string, int64) { return t.ID, t.Precedence() })
-	w.value(metricsOf(s, len(messages), len(tools)))
+	w.value(MetricsOf(s, len(messages), len(tools)))
 	w.raw(",\n\"tools\":[")
 	for i, at := range tools {
 		w.item(i)
