@@ -37,8 +37,7 @@ an upper-case letter.
 The best match comes first: conversations with all words in title and summary, then those
 with all words in one message or call, then those with more hits, then the most recent.
 Each hit has the number of its message, for cortext show --around. Completed conversations
-are searched, too. Of a sub-agent, its answer is searched, which is the output of a call,
-and not the conversation with it.`,
+are also searched. Of a sub-agent, only its answer is searched, which is the output of a call.`,
 		Example: "  cortext search torn write --in assistant\n  cortext search --regexp 'panic: .*nil' --since 2w\n  cortext show hv37 --around 12",
 		Args:    args(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, words []string) error {

@@ -208,8 +208,7 @@ max_conversations: 0
 # at a stop, by cortext compact --apply and, with a model, in the background while you
 # work. They cover conversations of more than summarize_after messages, except for the
 # last keep_messages. Each covers about fifty messages in at most summary_max_tokens
-# tokens. A remainder of fewer than fifty is summarized without a model, because it will
-# still grow.
+# tokens. A smaller remainder is summarized without a model, because it will still grow.
 summarizer: extractive
 summarize_after: 50
 keep_messages: 20
