@@ -7,6 +7,7 @@ require (
 	charm.land/bubbletea/v2 v2.1.1 // the picker: raw mode, keys, mouse, and drawing only what changed
 	github.com/charmbracelet/colorprofile v0.4.3 // which colours the terminal has, for bubbletea: by the environment alone, else it runs tmux
 	github.com/charmbracelet/x/ansi v0.11.9 // how wide text is on a terminal
+	github.com/coder/websocket v1.8.15 // WebSockets, for live updates of the server
 	github.com/fsnotify/fsnotify v1.10.1 // what changes in the agents' stores, for watch
 	github.com/google/renameio/v2 v2.0.2 // temp file and rename of session.json
 	github.com/klauspost/compress v1.20.4 // zstd, for bundles of exports; nothing runs at start-up

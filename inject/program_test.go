@@ -16,7 +16,7 @@ import (
 // TestProgram finds a stand-in for the program, asks for its version and runs it.
 func TestProgram(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		t.Skip("the stand-in is a shell script")
+		t.Skip("NOT RUN: the stand-in for the agent is a shell script")
 	}
 	file := filepath.Join(t.TempDir(), "agent")
 	p := inject.Program{Product: "The Agent", Command: "no-such-agent", Variable: "AGENT", Package: "the-agent"}

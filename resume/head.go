@@ -24,6 +24,7 @@ type head struct {
 	summary  string
 	task     string // the user's first request; shown if there is no history
 	last     string // the user's last message; likewise
+	branches string // what the marks in the history mean, if it has several branches
 	plan     plan
 	since    string // changes since the last message, as part of the block
 	detail   detail
@@ -52,8 +53,25 @@ func newHead(s *schema.Session, h schema.History, o Options) head {
 	hd.title = cmp.Or(sessionField(s.DisplayTitle(), theTitle), "untitled")
 	hd.summary = sessionField(s.ContextSummary, theSummary)
 	hd.plan = newPlan(s.Plan)
+	hd.branches = branchesLine(h.Messages)
 	hd.command = newCommandPart(o.Command, s)
 	return hd
+}
+
+// branchesLine says what the branches are that headings of the history name; it is empty if
+// there are none.
+func branchesLine(messages []schema.Message) string {
+	seen := map[int]bool{}
+	newest := 0
+	for i := range messages {
+		if n := messages[i].Branch; n > 0 {
+			seen[n], newest = true, n
+		}
+	}
+	if len(seen) < 2 {
+		return ""
+	}
+	return fmt.Sprintf("Branches: the conversation was continued in %d places, and headings name the branch; continue branch %d, the others show what was said elsewhere\n", len(seen), newest)
 }
 
 // field returns a text as a field of the head: on one line, cut to longestField.
@@ -104,6 +122,7 @@ func (hd *head) blockText(left []LeftOut) string {
 	if strings.Trim(hd.last, "…") != "" {
 		fmt.Fprintf(&b, "Last words of the user: %s\n", hd.last)
 	}
+	b.WriteString(hd.branches)
 	b.WriteString(hd.plan.text())
 	left = append(left[:len(left):len(left)], hd.cut...)
 	b.WriteString(leftOutText(left, hd.detail, hd.show))

@@ -22,6 +22,7 @@ func newHistory(h schema.History) *history { return &history{h, h.LooseCalls()} 
 type item struct {
 	heading string // without its run of tildes; begins with a space
 	speaker string // of a text
+	branch  int    // number of its branch, if the history has several; 0 otherwise
 	tool    string // of a call: its name
 	outcome string // of a call: how it ended
 	texts   []excerpt.Text
@@ -60,18 +61,19 @@ const (
 
 // items splits m into items, with its calls where its blocks place them.
 func (h *history) items(m *schema.Message, f form) []item {
-	heading := " " + role(m.Role)
+	who := role(m.Role) + branchMark(m.Branch)
+	heading := " " + who
 	if t := m.Timestamp.Time(); f == inFull && !t.IsZero() {
 		heading += t.Format(" 2006-01-02 15:04")
 	}
 	if m.Sealed != "" {
-		return []item{{heading: heading, speaker: role(m.Role), texts: []excerpt.Text{{Kind: excerpt.System, Text: sealed}}}}
+		return []item{{heading: heading, speaker: who, texts: []excerpt.Text{{Kind: excerpt.System, Text: sealed}}}}
 	}
-	done := []item{{heading: heading, speaker: role(m.Role)}}
+	done := []item{{heading: heading, speaker: who, branch: m.Branch}}
 	write := func(text string) {
 		last := &done[len(done)-1]
 		if strings.HasPrefix(last.heading, toolHeading) {
-			done = append(done, item{heading: " " + role(m.Role) + " continued", speaker: role(m.Role)})
+			done = append(done, item{heading: " " + who + " continued", speaker: who, branch: m.Branch})
 			last = &done[len(done)-1]
 		}
 		if len(last.texts) == 0 {
@@ -83,7 +85,10 @@ func (h *history) items(m *schema.Message, f form) []item {
 	for _, p := range m.Parts(h.extra[m.ID]) {
 		switch {
 		case p.Call != "":
-			done = append(done, h.call(p, f))
+			it := h.call(p, f)
+			it.branch = m.Branch
+			it.heading += branchMark(m.Branch)
+			done = append(done, it)
 		case p.Attachment != nil:
 			write(reference(p.Attachment))
 		default:
@@ -91,6 +96,14 @@ func (h *history) items(m *schema.Message, f form) []item {
 		}
 	}
 	return done
+}
+
+// branchMark says in a heading which branch a message is on, if there are several.
+func branchMark(branch int) string {
+	if branch == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (branch %d)", branch)
 }
 
 // sealed replaces encrypted content.

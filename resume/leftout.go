@@ -209,6 +209,9 @@ func (ns *numbers) in(most int) string {
 
 // showMessages returns the command line that shows messages of the branch, by number.
 func (b *builder) showMessages(numbers string) string {
+	if b.branches {
+		return commandLine(b.session, "show", "") // show takes the numbers of one branch
+	}
 	flags := " --message " + numbers
 	if b.branch > 0 {
 		flags = fmt.Sprintf(" --branch %d%s", b.branch, flags)

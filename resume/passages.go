@@ -124,7 +124,7 @@ func countLines(text string) int {
 // continues reports whether p may share the heading of the text before it: agents
 // often say a line before each call.
 func (p passage) continues(before passage) bool {
-	return p.tool == "" && before.tool == "" && p.speaker == role(schema.Assistant) && before.speaker == p.speaker
+	return p.tool == "" && before.tool == "" && p.speaker == role(schema.Assistant)+branchMark(p.branch) && before.speaker == p.speaker
 }
 
 // heading returns the heading for the passages from first to last.
@@ -132,7 +132,7 @@ func (b *builder) heading(first, last passage) string {
 	from, to := b.number(first.message), b.number(last.message)
 	what := first.speaker
 	if first.tool != "" {
-		what = callsHeading
+		what = callsHeading + branchMark(first.branch)
 	}
 	if from == to {
 		return fmt.Sprintf(" %d %s\n", from, what)
@@ -279,6 +279,8 @@ func lastUnderHeading(passages []passage, chosen []excerpt.Chosen, first int) in
 	for i := first + 1; i < len(chosen); i++ {
 		next := passages[i]
 		switch {
+		case next.branch != p.branch:
+			return last
 		case empty(chosen[i]):
 			if next.tool == "" && next.speaker != p.speaker {
 				return last

@@ -50,11 +50,12 @@ type builder struct {
 	session   *schema.Session
 	notes     *notes.Notes // nil if unknown
 	summaries []*schema.Summary
-	keep      int // messages at the end that are not summarized
-	last      int // include only so many messages at the end; 0 for all
-	branch    int // number of the branch; 0 for the newest
-	first     int // index of the first message to include
-	total     int // estimated tokens of the history
+	keep      int  // messages at the end that are not summarized
+	last      int  // include only so many messages at the end; 0 for all
+	branch    int  // number of the branch; 0 for the newest
+	branches  bool // the history has several branches
+	first     int  // index of the first message to include
+	total     int  // estimated tokens of the history
 }
 
 func newBuilder(s *schema.Session, h schema.History, o Options) *builder {
@@ -67,6 +68,7 @@ func newBuilder(s *schema.Session, h schema.History, o Options) *builder {
 	}
 	for i := range h.Messages {
 		b.total += b.recordedTokens(&h.Messages[i])
+		b.branches = b.branches || h.Messages[i].Branch > 0
 	}
 	return b
 }

@@ -94,6 +94,9 @@ func (hd *head) trimToFit(left []LeftOut, budget int) {
 		k.since = ""
 	}
 	if k.excess() > 0 {
+		k.branches = "" // the headings still name them
+	}
+	if k.excess() > 0 {
 		k.refer()
 	}
 	k.shorten(inOneLine)

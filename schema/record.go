@@ -74,6 +74,10 @@ type Message struct {
 	// Number is the message's place in the conversation, from 1, if it was read as part
 	// of a [History]. It is not stored.
 	Number int
+
+	// Branch is the number of the message's branch if the [History] that it was read as part
+	// of has several branches, and more than one of them goes on there. It is not stored.
+	Branch int
 }
 
 // The types of blocks.

@@ -10,8 +10,8 @@ import (
 )
 
 // MergeSessionFiles merges two versions of a session.json that have a common ancestor, and
-// returns the merged file in the one spelling. What only one side changed is that side's;
-// where both sides differ from base, the rules for a merged file apply (FORMAT.md,
+// returns the result in canonical form. A member that only one side changed is taken from that
+// side. Where both sides differ from base, the rules for a merged file apply (FORMAT.md,
 // "Merging"). The result does not depend on which side is ours. A base that is empty or
 // unreadable counts as absent. An error means that one of the sides cannot be read.
 func MergeSessionFiles(base, ours, theirs []byte) ([]byte, error) {
@@ -33,7 +33,7 @@ func MergeSessionFiles(base, ours, theirs []byte) ([]byte, error) {
 	return s.Marshal()
 }
 
-// membersOf reads a session.json, also one that a merge left in need of repair, as a side.
+// membersOf reads one side, even a session.json that a merge left in need of repair.
 func membersOf(raw []byte) (side, error) {
 	s, err := ParseSession(raw)
 	if err != nil {
@@ -46,13 +46,13 @@ func membersOf(raw []byte) (side, error) {
 	return side{members: members, active: s.LastActive.Time()}, err
 }
 
-// always are the members that the rules choose from both sides, whatever base has: they
-// only grow, or are counted again if the sides differ.
+// always lists the members that the rules merge whatever base has: they only grow, or are
+// recounted if the sides differ.
 var always = []string{"version", "created_at", "last_active", "message_count", "tokens", "counted_bytes", "usage", "sources", "links", "id"}
 
-// changedSince returns the side without the members that it has as in base and that the
-// other side changed. A member and its stamp are one. A text in which base's version has
-// more redacted than the changed one stays: the rules decide.
+// changedSince returns the side without the members that only the other side changed since
+// base. A member and its stamp count as one. A text stays if base's version has more redacted
+// than the changed one: then the rules decide.
 func (s side) changedSince(base, other side) side {
 	mine, before, theirs := s.texts(), base.texts(), other.texts()
 	mark := []byte("[redacted: ")
@@ -65,7 +65,7 @@ func (s side) changedSince(base, other side) side {
 	return s
 }
 
-// texts returns the text of each member with that of its stamp, by the member's name.
+// texts returns the text of each member and its stamp, by the member's name.
 func (s side) texts() map[string][]byte {
 	all := map[string][]byte{}
 	for _, m := range s.members {
@@ -75,8 +75,8 @@ func (s side) texts() map[string][]byte {
 	return all
 }
 
-// MergeSummaryFiles merges two versions of a summary: the one made last, then the one with
-// the greatest bytes. An error means that one of them cannot be read.
+// MergeSummaryFiles returns the newer of two versions of a summary or, if both are equally
+// old, the one with the greater bytes. An error means that one of them cannot be read.
 func MergeSummaryFiles(ours, theirs []byte) ([]byte, error) {
 	var spelled [2][]byte
 	var made [2]Time

@@ -27,7 +27,7 @@ minutes() {
 }
 
 trap 'kill $(jobs -pr) 2>/dev/null || :; rm -rf "$results"' EXIT
-scripts/install-agents.sh >"$results/agents" 2>&1 & # waits for the network
+{ scripts/install-agents.sh && scripts/install-axe.sh; } >"$results/agents" 2>&1 & # waits for the network
 installing=$!
 
 say "formatting"
@@ -53,7 +53,7 @@ scripts/readme.sh
 
 say "the real agents, in the versions that the tests are for"
 if ! wait "$installing"; then
-	missing+=("the tests with the real agents: scripts/install-agents.sh failed, see below")
+	missing+=("the tests with the real agents, or with axe: scripts/install-agents.sh or install-axe.sh failed, see below")
 fi
 cat "$results/agents"
 
@@ -77,7 +77,7 @@ behind() {
 	nice "${alone[@]}" scripts/coverage.sh || return 1
 	for os in darwin windows; do
 		part "build for $os"
-		GOOS=$os CGO_ENABLED=0 nice go build -gcflags='all=-N -l' -o "$results/" ./cmd/cortext ./cmd/cortext-hook ./cmd/cortext-page || return 1
+		GOOS=$os CGO_ENABLED=0 nice go build -gcflags='all=-N -l' -o "$results/" ./cmd/cortext ./cmd/cortext-hook ./cmd/cortext-web || return 1
 	done
 	part "kill -9 in the middle of appends (short form)"
 	scripts/kill9.sh 200 || return 1
@@ -93,7 +93,7 @@ behind >"$results/behind" 2>&1 &
 running=$!
 
 # tests runs go test, prints its output on packages and failures, and records the names of
-# skipped tests with their reasons.
+# skipped and passed tests, with the reasons for skipping.
 tests() {
 	local failed=0
 	go test -v "$@" >"$results/tests" 2>&1 || failed=1
@@ -102,7 +102,15 @@ tests() {
 		return 1
 	fi
 	grep -E '^ok' "$results/tests"
-	awk '/^=== / {now = $3} /_test\.go:[0-9]+: / {why[now] = $0; sub(/^ */, "", why[now])} /--- SKIP/ {print $3 ": " why[$3]}' "$results/tests" >>"$results/skipped"
+	awk '
+		/^=== / {now = $3}
+		/_test\.go:[0-9]+: / {why[now] = $0; sub(/^ */, "", why[now])}
+		/--- (SKIP|PASS): / {result[$3] = $2}
+		/^ok/ {
+			for (name in result) printf "%s\t%s %s\t%s\n", result[name], $2, name, why[name]
+			delete why
+			delete result
+		}' "$results/tests" >>"$results/each"
 }
 
 # First run the tests that need only Go and git, with the race detector. The tests with
@@ -134,10 +142,12 @@ cat "$results/behind"
 say "go vet's sister govulncheck"
 echo "NOT RUN: govulncheck (its database is fetched from the network; run it where that is allowed)"
 
-# Tests that need transcripts run in the second pass, or are listed below.
-if grep -v 'NOT RUN' "$results/skipped" | sort -u >"$results/named"; then
-	say "skipped, each for the reason that it gives"
-	cat "$results/named"
+# List the tests that were skipped and did not pass in the other run.
+awk -F'\t' 'NR == FNR {passed[$2] = passed[$2] || $1 == "PASS:"; next} !passed[$2] {print $2 ": " $3}' \
+	"$results/each" "$results/each" | sort -u >"$results/skipped"
+if [ -s "$results/skipped" ]; then
+	say "skipped tests, each with its reason"
+	cat "$results/skipped"
 fi
 
 say "minutes of each step"

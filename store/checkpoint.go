@@ -10,6 +10,7 @@ import (
 	"io/fs"
 
 	"cortext/schema"
+	"cortext/store/internal/lines"
 )
 
 // A Checkpoint records how far a writer has delivered its records into the logs of a
@@ -200,12 +201,30 @@ func (r *Reader) CheckpointNow() (cp Checkpoint, err error) {
 		if l == nil {
 			continue
 		}
-		*at, err = l.checkpoint(l.size)
+		*at, err = l.checkpointNow()
 		if err = errors.Join(err, l.close()); err != nil {
 			return Checkpoint{}, err
 		}
 	}
 	return cp, nil
+}
+
+// checkpointNow names the end of the last whole line: what follows may be a line that a
+// writer is about to complete.
+func (l *logReader) checkpointNow() (LogCheckpoint, error) {
+	end := l.size
+	for line, err := range lines.Backward(l, l.size, 0) {
+		if err != nil {
+			return LogCheckpoint{}, err
+		}
+		if !line.Terminated {
+			end = line.Offset
+		}
+		break
+	}
+	whole := *l
+	whole.size = end
+	return whole.checkpoint(end)
 }
 
 // checkpoint names the end of a log.

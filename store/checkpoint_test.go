@@ -158,10 +158,10 @@ func TestCheckpointReadsLittle(t *testing.T) {
 	}
 	defer f.Close()
 	if err := f.Truncate(size); err != nil {
-		t.Skip(err)
+		t.Skip("NOT RUN: no sparse files here:", err)
 	}
 	if _, err := f.WriteAt([]byte(line), size-int64(len(line))); err != nil {
-		t.Skip(err)
+		t.Skip("NOT RUN: no sparse files here:", err)
 	}
 	cp, err := c.CheckpointNow()
 	if err != nil || !c.Confirms(cp) || !c.Unchanged(cp) {

@@ -370,10 +370,10 @@ func TestTailReadsLittle(t *testing.T) {
 	// Unwritten ranges read as NULs and take no disk space. A reader that came this far
 	// would report them.
 	if err := f.Truncate(8 << 30); err != nil {
-		t.Skip(err)
+		t.Skip("NOT RUN: no sparse files here:", err)
 	}
 	if _, err := f.WriteAt([]byte("\n"), 8<<30-1); err != nil {
-		t.Skip(err)
+		t.Skip("NOT RUN: no sparse files here:", err)
 	}
 	if _, err := f.Seek(0, 2); err != nil {
 		t.Fatal(err)

@@ -27,6 +27,17 @@ type Location struct {
 // Path returns the conversation's folder, relative to the workspace, with slashes.
 func (l *Location) Path() string { return l.path }
 
+// Dirs returns the folders, relative to the workspace, in which records of the conversation
+// are or will wait. Not all of them exist.
+func (l *Location) Dirs() (dirs []string) {
+	for _, f := range append(l.folders(), l.at(waitingDir+"/"+l.path+"/"+sessionDir)) {
+		if !strings.HasPrefix(f.dir, borrowedDir) && !slices.Contains(dirs, f.dir) {
+			dirs = append(dirs, f.dir)
+		}
+	}
+	return dirs
+}
+
 // move sets the own folder of a conversation.
 func (l *Location) move(base, name string) {
 	l.path, l.base = name, base

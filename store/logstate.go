@@ -4,6 +4,8 @@ import (
 	"errors"
 	"hash/crc64"
 	"io"
+	"io/fs"
+	"path/filepath"
 )
 
 // A LogState identifies the content of a log on this machine: as long as a known state is
@@ -25,18 +27,22 @@ func (l look) state() LogState {
 }
 
 // LogStates returns the names and the states of the logs of a conversation in the work
-// tree, without opening it: of messages.jsonl, then of tools.jsonl. ok is false if one is
-// missing, or if records wait that may belong to any conversation.
+// tree, without opening it: of messages.jsonl, then of tools.jsonl. The state of a missing
+// log is that of an empty one. ok is false if the system does not let us look at one, or
+// one is not a regular file.
 func (s *Store) LogStates(path string) (names [2]string, states [2]LogState, ok bool) {
 	for i, name := range []string{messagesFile, toolsFile} {
 		names[i] = path + "/" + sessionDir + "/" + name
-		l, found := s.lookAt(names[i])
-		if !found || l.kind != regularKind {
+		switch l, err := lookFor(s.dir + string(filepath.Separator) + filepath.FromSlash(names[i])); {
+		case errors.Is(err, fs.ErrNotExist):
+			states[i].Known = true
+		case err == nil && l.kind == regularKind:
+			states[i] = l.state()
+		default:
 			return names, states, false
 		}
-		states[i] = l.state()
 	}
-	return names, states, !s.isFolder(waitingDir)
+	return names, states, true
 }
 
 // State returns the state of the log that is open.

@@ -50,6 +50,12 @@ func (s *Files) LookAtLogs(folder string) (text string, ok bool) {
 	return text + "\n" + tools, ok
 }
 
+// lookAt looks at a file. ok is false if there is none.
+func lookAt(name string) (l look, ok bool) {
+	l, err := lookFor(name)
+	return l, err == nil
+}
+
 // lookAt looks at a file of the workspace. ok is false if there is none.
 func (s *Files) lookAt(name string) (l look, ok bool) {
 	return lookAt(filepath.Join(s.dir, filepath.FromSlash(name)))

@@ -7,13 +7,13 @@ import (
 	"os"
 )
 
-// lookAt looks at a file. ok is false if there is none.
-func lookAt(name string) (l look, ok bool) {
+// lookFor looks at a file.
+func lookFor(name string) (look, error) {
 	info, err := os.Lstat(name)
 	if err != nil {
-		return l, false
+		return look{}, err
 	}
-	return lookOf(info), true
+	return lookOf(info), nil
 }
 
 // lookAtOpen looks at an open file.

@@ -10,13 +10,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lookAt looks at a file. ok is false if there is none.
-func lookAt(name string) (l look, ok bool) {
+// lookFor looks at a file.
+func lookFor(name string) (look, error) {
 	var st unix.Stat_t
 	if err := unix.Lstat(name, &st); err != nil {
-		return l, false
+		return look{}, err
 	}
-	return lookOf(&st), true
+	return lookOf(&st), nil
 }
 
 // lookAtOpen looks at an open file.

@@ -221,24 +221,29 @@ func (m *merge) moveWaiting(from *Conversation) error {
 	return moveFiles(c.s.Files, from.dir, c.dir, toolsFile, messagesFile, sessionFile, subagentsDir)
 }
 
-// moveSummaries takes from a twin the summaries that c lacks, and nothing else: documents
-// there belong to people.
+// moveSummaries takes from a twin the summaries and attachments that c lacks, and nothing
+// else: documents there belong to people.
 func (m *merge) moveSummaries(from *Conversation) error {
+	return errors.Join(m.moveLacking(from, summariesDir), m.moveLacking(from, attachmentsDir))
+}
+
+// moveLacking takes from a folder of a twin the files that c lacks.
+func (m *merge) moveLacking(from *Conversation, dir string) error {
 	c := m.tx.c
-	for _, name := range c.s.ListFiles(from.file(summariesDir)) {
-		to := c.file(summariesDir + "/" + name)
+	for _, name := range c.s.ListFiles(from.file(dir)) {
+		to := c.file(dir + "/" + name)
 		if is, err := c.s.missing(to); err != nil {
 			return err
 		} else if !is {
 			continue
 		}
-		if _, err := c.s.makeDirs(c.file(summariesDir)); err != nil {
+		if _, err := c.s.makeDirs(c.file(dir)); err != nil {
 			return err
 		}
-		if err := c.s.files.RenameIn(c.s.root, from.file(summariesDir+"/"+name), to); err != nil {
+		if err := c.s.files.RenameIn(c.s.root, from.file(dir+"/"+name), to); err != nil {
 			return err
 		}
-		if err := c.s.files.SyncDir(c.s.root, c.file(summariesDir)); err != nil {
+		if err := c.s.files.SyncDir(c.s.root, c.file(dir)); err != nil {
 			return err
 		}
 	}

@@ -293,6 +293,8 @@ func saysLess(m, stored *schema.Message) bool {
 // hasLessOutcome reports whether t is an earlier state of the same call: it has no
 // outcome, its output is cut short, or it lacks fields.
 func hasLessOutcome(t, stored *schema.Tool) bool {
+	limited := likeStored(*t, stored)
+	t = &limited
 	if t.Success == nil && stored.Success != nil {
 		return true
 	}

@@ -300,7 +300,7 @@ func TestRedactedStays(t *testing.T) {
 // TestClosedFiles checks that a repair first gives back the right to read.
 func TestClosedFiles(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		t.Skip("no modes")
+		t.Skip("NOT RUN: no file modes on Windows")
 	}
 	s := newTestStore(t)
 	c, copies := repairable(t, s)

@@ -72,6 +72,10 @@ type Options struct {
 	// is redacted again when it is captured again. If it is nil, nothing is known. After
 	// an error nothing is written to the conversation.
 	Redacted func(id string) ([]secrets.Known, error)
+
+	// Limits returns what conversations' folders hold of calls and attachments. If it is
+	// nil, they hold all of the calls, and no attachments.
+	Limits func() Limits
 }
 
 // A Store is an open workspace: its files, and the conversations in them. Several

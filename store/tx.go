@@ -123,6 +123,14 @@ func (tx *Tx) Knows(id string) (bool, error) {
 	return ok || l.from == 0, err
 }
 
+// Holds reports whether messages.jsonl has a record with an id. The transaction must have
+// begun with [Conversation.Begin], whose index covers the whole log.
+func (tx *Tx) Holds(id string) (bool, error) {
+	err := tx.refresh(tx.c.messages)
+	_, ok := tx.c.messages.places[id]
+	return ok, err
+}
+
 // refresh brings the index of a log up to date.
 func (tx *Tx) refresh(l *logFile) error {
 	aside, err := l.refresh(tx.c.s.Files)
@@ -183,8 +191,15 @@ func (tx *Tx) Append(b schema.Batch) error {
 		return err
 	}
 	redact := tx.c.s.redaction(tx.countRedacted()).knowing(known)
+	limits := tx.c.s.limits()
 	for _, t := range b.Tools {
 		t, err := redact.tool(t)
+		if err == nil {
+			err = tx.c.s.limit(&t, limits)
+		}
+		if err == nil && limits.Attachments {
+			err = tx.attachBeside(t.Attachments)
+		}
 		if err != nil {
 			return fmt.Errorf("append to %q: %w", tx.c.path, err)
 		}
@@ -192,6 +207,9 @@ func (tx *Tx) Append(b schema.Batch) error {
 	}
 	for _, m := range b.Messages {
 		m, err := redact.message(m)
+		if err == nil && limits.Attachments {
+			err = tx.attachBeside(m.Attachments)
+		}
 		if err != nil {
 			return fmt.Errorf("append to %q: %w", tx.c.path, err)
 		}

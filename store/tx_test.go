@@ -181,6 +181,12 @@ func TestKnows(t *testing.T) {
 	must(t, err)
 	tx.Rollback()
 	first := thread(0, 1).Messages[0].ID
+	tx, err = c.Begin()
+	must(t, err)
+	if got, err := tx.Holds("unknown"); got || err != nil {
+		t.Errorf("an unknown id is held: %v, %v", got, err)
+	}
+	tx.Rollback()
 	for _, tt := range []struct {
 		at          Checkpoint
 		first, last bool
@@ -191,6 +197,9 @@ func TestKnows(t *testing.T) {
 		tx, err := c.BeginAt(tt.at)
 		must(t, err)
 		for id, want := range map[string]bool{first: tt.first, last: tt.last} {
+			if got, err := tx.Holds(id); want && (!got || err != nil) {
+				t.Errorf("from %d: %s held %v, %v", tt.at.Messages.Since, id, got, err)
+			}
 			if got, err := tx.Knows(id); got != want || err != nil {
 				t.Errorf("from %d: %s known %v, %v, want %v", tt.at.Messages.Since, id, got, err, want)
 			}

@@ -156,7 +156,7 @@ func TestClaudeStatusLine(t *testing.T) {
 	file := filepath.Join(s.home.Dir, ".claude", "settings.json")
 	s.check(os.WriteFile(file, []byte(`{"statusLine": {"type": "command", "command": "cat > $HOME/status-input; echo the line of mine"}}`), 0o600))
 	term := s.terminal("claude")
-	s.wait(term, "no conversation: /workspace.chat begins one")
+	s.wait(term, "no conversation: /workspace.chat starts one")
 	s.wait(term, "the line of mine")
 	s.say(term, "/workspace.brainstorm API design", "● ok: # Brain")
 	s.wait(term, "API design · 1 turn since stop · saved · ")

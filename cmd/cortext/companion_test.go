@@ -14,7 +14,7 @@ import (
 	"cortext/cmd/internal/summarize"
 )
 
-// TestAsk asks a model through cortext-page.
+// TestAsk asks a model through cortext-web.
 func TestAsk(t *testing.T) {
 	bin, err := built()
 	if err != nil {
@@ -53,7 +53,7 @@ func TestAsk(t *testing.T) {
 	}
 }
 
-// TestZstd compresses and decompresses in cortext-page.
+// TestZstd compresses and decompresses in cortext-web.
 func TestZstd(t *testing.T) {
 	bin, err := built()
 	if err != nil {

@@ -36,7 +36,7 @@ func TestCompletion(t *testing.T) {
 
 	bash, err := exec.LookPath("bash")
 	if err != nil {
-		t.Skip(err)
+		t.Skip("NOT RUN: needs bash:", err)
 	}
 	script := filepath.Join(t.TempDir(), "completion")
 	if err := os.WriteFile(script, []byte(must(t, "completion", "bash")), 0o600); err != nil {

@@ -19,7 +19,7 @@ func TestExports(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH")) // cortext-page
+	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH")) // cortext-web
 	from := t.TempDir()
 	must(t, "-C", from, "init", "--yes")
 	for _, file := range transcripts(t) {

@@ -55,6 +55,7 @@ type histories struct {
 	remote   string
 	redacted []string // session and text of what is gone for good
 	took     bool     // a git command took a change back
+	old      bool     // a clone has an older cortext
 }
 
 // driven reports whether a user's clone has the merge driver: all, none or some have.
@@ -67,6 +68,7 @@ func newHistories(t *testing.T, seed uint64) *histories {
 		h.users = append(h.users, newWorld(t, 3*seed+uint64(i)))
 	}
 	if old := os.Getenv("CORTEXT_HISTORIES_BINARY"); old != "" {
+		h.old = true
 		w := h.users[1]
 		link := filepath.Join(w.root, "bin", "cortext")
 		w.check(os.Remove(link))
@@ -128,7 +130,7 @@ var historySteps = []historyStep{
 	{"rebase and push", 3, (*histories).rebase},
 	{"cherry-pick", 2, (*histories).cherryPick},
 	{"stash", 2, (*histories).stash},
-	{"revert", 1, (*histories).revert},
+	{"revert", 2, (*histories).revert},
 	{"reset", 1, (*histories).reset},
 	{"squash", 2, (*histories).squash},
 }
@@ -153,6 +155,9 @@ func (h *histories) run() {
 		w.tick(time.Duration(h.r.IntN(600)) * time.Second)
 	}
 	h.settle()
+	if h.took { // a merge may take what one of them restored before it
+		h.settle()
+	}
 	h.compare()
 	// The next write mends what a merge left, and after it all clones have the same bytes.
 	for _, c := range h.users[0].entries(every...) {
@@ -270,12 +275,28 @@ func (h *histories) merging(w *world, args ...string) bool {
 	h.t.Helper()
 	h.commit(w)
 	w.must(w.dir(), "git", "fetch", "-q", "origin")
-	if w.git(w.trees[0], args...) {
+	if w.git(w.trees[0], args...) || h.keeps(w) {
 		return true
 	}
 	w.finish(w.trees[0])
 	w.must(w.dir(), "git", "reset", "-q", "--hard")
 	return false
+}
+
+// keeps resolves conversations that one side removed and the other continued, as the user
+// is told to, and finishes what git began.
+func (h *histories) keeps(w *world) bool {
+	h.t.Helper()
+	if h.old {
+		return false
+	}
+	t := w.trees[0]
+	w.cortext(t, command{args: []string{"cortext", "pull"}})
+	if len(w.ask(t, "diff", "--name-only", "--diff-filter=U")) > 0 {
+		return false
+	}
+	op := w.underway(t)
+	return op == "" || w.git(t, "-c", "core.editor=true", op, "--continue")
 }
 
 func (h *histories) push(w *world) bool {
@@ -323,14 +344,14 @@ func (h *histories) stash(w *world) {
 	h.took = true // if the stash did not apply, it is dropped
 }
 
-// revert takes back a commit that made no conversation: whether one that others continued
-// goes is for a person to decide, and git asks.
+// revert takes back a commit. If that began a conversation that others continued, a merge
+// asks; an older cortext cannot answer. A commit with the attributes stays.
 func (h *histories) revert(w *world) {
 	h.t.Helper()
 	h.commit(w)
 	list := w.ask(w.trees[0], "rev-list", "--no-merges", "--max-count=4", "HEAD", "--", "conversations")
 	list = slices.DeleteFunc(list, func(commit string) bool {
-		return len(w.ask(w.trees[0], "show", "--diff-filter=A", "--name-only", "--format=", commit, "--", "conversations")) > 0
+		return len(w.ask(w.trees[0], "show", "--name-only", "--format=", commit, "--", ".gitattributes")) > 0 || h.old && len(w.ask(w.trees[0], "show", "--diff-filter=A", "--name-only", "--format=", commit, "--", "conversations")) > 0
 	})
 	if len(list) > 0 {
 		h.took = true

@@ -81,7 +81,7 @@ var rules = map[string]rule{
 	"cortext/cmd/internal/git":       {ours: []string{"cortext/cmd/internal/shell"}, modules: []string{"golang.org/x/term"}, why: "runs git; knows no conversation"},
 	"cortext/cmd/internal/shown":     {ours: []string{"cortext/schema", "cortext/schema/clip"}, why: "text for a terminal, and for a page"},
 	"cortext/cmd/internal/companion": {ours: []string{"cortext/cmd/internal/summarize"}, why: "starts a program: links nothing of what is in it"},
-	"cortext/cmd/internal/openai":    {ours: []string{"cortext/cmd/internal/companion", "cortext/cmd/internal/summarize", "cortext/schema"}, why: "asks a model over HTTP: a package of its own, which only cortext-page imports"},
+	"cortext/cmd/internal/openai":    {ours: []string{"cortext/cmd/internal/companion", "cortext/cmd/internal/summarize", "cortext/schema"}, why: "asks a model over HTTP: a package of its own, which only cortext-web imports"},
 	"cortext/cmd/internal/summarize": {ours: []string{"cortext/resume/summary", "cortext/resume/tildes", "cortext/schema", "cortext/schema/clip", "cortext/schema/rawjson"}, why: "asks a model for a summary, and judges its answer"},
 	"cortext/cmd/internal/lifecycle": {ours: []string{"cortext/store/atomicfile", "cortext/store/filelock"}, why: "runs the workspace's own programs; knows no conversation"},
 	"cortext/cmd/internal/registry": {
@@ -168,7 +168,7 @@ var rules = map[string]rule{
 		why:  "bytes of documents: no workspace; of the store it uses only how folders are named",
 	},
 	"cortext/cmd/internal/export/bundle":      {ours: []string{"cortext/schema"}, why: "files in a file: knows no conversation"},
-	"cortext/cmd/internal/export/bundle/zstd": {modules: []string{"github.com/klauspost/compress/zstd"}, why: "bytes in, bytes out: only cortext-page imports it"},
+	"cortext/cmd/internal/export/bundle/zstd": {modules: []string{"github.com/klauspost/compress/zstd"}, why: "bytes in, bytes out: only cortext-web imports it"},
 	"cortext/cmd/internal/export/highlight":   {why: "words of programming languages"},
 	"cortext/cmd/internal/export/call": {
 		ours: []string{"cortext/resume/notes", "cortext/schema", "cortext/schema/clip", "cortext/schema/rawjson"},
@@ -186,7 +186,7 @@ var rules = map[string]rule{
 		ours: []string{"cortext/cmd/internal/export/page"},
 		modules: []string{"github.com/yuin/goldmark", "github.com/yuin/goldmark/ast", "github.com/yuin/goldmark/extension", "github.com/yuin/goldmark/extension/ast",
 			"github.com/yuin/goldmark/renderer", "github.com/yuin/goldmark/renderer/html", "github.com/yuin/goldmark/text", "github.com/yuin/goldmark/util"},
-		why: "Markdown in, HTML out: a package of its own, which only cortext-page imports",
+		why: "Markdown in, HTML out: a package of its own, which only cortext-web imports",
 	},
 	"cortext/cmd/internal/export": {
 		ours: []string{"cortext/cmd/internal/companion", "cortext/cmd/internal/export/forge", "cortext/cmd/internal/export/page", "cortext/cmd/internal/export/portable", "cortext/cmd/internal/history", "cortext/cmd/internal/registry", "cortext/cmd/internal/workspace",
@@ -273,8 +273,24 @@ var rules = map[string]rule{
 		modules: []string{"github.com/creack/pty", "github.com/hinshun/vt10x"},
 		why:     "drives agents in tests: knows nothing of cortext",
 	},
-	"cortext/scripts/kill9":    {ours: []string{"cortext/schema", "cortext/store"}, why: "tests the store's write path from outside"},
-	"cortext/cmd/cortext-page": {ours: []string{"cortext/cmd/internal/companion", "cortext/cmd/internal/openai", "cortext/cmd/internal/export", "cortext/cmd/internal/export/bundle/zstd", "cortext/cmd/internal/export/page/markdown"}, why: "what would make cortext start slower"},
+	"cortext/scripts/kill9": {ours: []string{"cortext/schema", "cortext/store"}, why: "tests the store's write path from outside"},
+	"cortext/cmd/internal/serve/web": {
+		why: "the files of the page",
+	},
+	"cortext/cmd/internal/serve/live": {
+		ours:    []string{"cortext/cmd/internal/history", "cortext/schema", "cortext/store"},
+		modules: []string{"github.com/fsnotify/fsnotify"},
+		why:     "what is new in a conversation: no HTTP",
+	},
+	"cortext/cmd/internal/serve": {
+		ours:    []string{"cortext/cmd/internal/caller", "cortext/cmd/internal/capture", "cortext/cmd/internal/compact", "cortext/cmd/internal/companion", "cortext/cmd/internal/export", "cortext/cmd/internal/export/bundle", "cortext/cmd/internal/export/page", "cortext/cmd/internal/export/portable", "cortext/cmd/internal/fork", "cortext/cmd/internal/git", "cortext/cmd/internal/history", "cortext/cmd/internal/interrupt", "cortext/cmd/internal/launch", "cortext/cmd/internal/listing", "cortext/cmd/internal/organise", "cortext/cmd/internal/payload", "cortext/cmd/internal/search", "cortext/cmd/internal/serve/live", "cortext/cmd/internal/serve/web", "cortext/cmd/internal/stats", "cortext/cmd/internal/stop", "cortext/cmd/internal/workspace", "cortext/inject", "cortext/resume", "cortext/schema", "cortext/schema/clip", "cortext/store"},
+		modules: []string{"github.com/coder/websocket"},
+		why:     "HTTP for what commands do, which only cortext-web imports: no logic of its own about conversations, no printing",
+	},
+	"cortext/cmd/cortext-web": {
+		ours: []string{"cortext/cmd/internal/capture", "cortext/cmd/internal/compact", "cortext/cmd/internal/companion", "cortext/cmd/internal/export", "cortext/cmd/internal/export/bundle/zstd", "cortext/cmd/internal/export/page", "cortext/cmd/internal/export/page/markdown", "cortext/cmd/internal/hook", "cortext/cmd/internal/openai", "cortext/cmd/internal/payload", "cortext/cmd/internal/registry", "cortext/cmd/internal/serve", "cortext/cmd/internal/workspace", "cortext/inject", "cortext/inject/claude", "cortext/inject/gemini", "cortext/inject/opencode"},
+		why:  "what would make cortext start slower",
+	},
 	"cortext/cmd/cortext-hook": {
 		ours: []string{"cortext/cmd/internal/hook", "cortext/inject", "cortext/inject/claude", "cortext/inject/gemini"},
 		why:  "the part of cortext that an agent waits for",

@@ -46,17 +46,19 @@ func TestHookLinks(t *testing.T) {
 	}
 }
 
-// TestPageLinks: cortext does not link what only cortext-page needs. Each of these would add
-// 5 to 30 percent to every start.
-func TestPageLinks(t *testing.T) {
-	out, err := exec.Command("go", "list", "-deps", "cortext/cmd/cortext").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for dep := range strings.Lines(string(out)) {
-		for _, p := range []string{"github.com/yuin/goldmark", "github.com/klauspost/compress", "net/http", "crypto/tls"} {
-			if dep = strings.TrimSpace(dep); dep == p || strings.HasPrefix(dep, p+"/") {
-				t.Errorf("cortext links %s: only cortext-page may", dep)
+// TestWebLinks: cortext and cortext-hook do not link what only cortext-web needs. Each of
+// these would add 5 to 30 percent to every start.
+func TestWebLinks(t *testing.T) {
+	for _, program := range []string{"cortext/cmd/cortext", "cortext/cmd/cortext-hook"} {
+		out, err := exec.Command("go", "list", "-deps", program).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for dep := range strings.Lines(string(out)) {
+			for _, p := range []string{"github.com/yuin/goldmark", "github.com/klauspost/compress", "github.com/coder/websocket", "cortext/cmd/internal/serve", "net/http", "crypto/tls"} {
+				if dep = strings.TrimSpace(dep); dep == p || strings.HasPrefix(dep, p+"/") {
+					t.Errorf("%s links %s: only cortext-web may", program, dep)
+				}
 			}
 		}
 	}

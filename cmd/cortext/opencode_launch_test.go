@@ -125,7 +125,7 @@ func TestOpenCodeLaunch(t *testing.T) {
 	release := s.slowly()
 	term := launch()
 	s.exit(term)
-	s.wait(term, "Nothing was said in opencode: small (paused, ")
+	s.wait(term, "No new messages in opencode: small (paused, ")
 	if s.run("cortext", "list"); len(s.stored()) != 1 || len(s.noted()) != 1 {
 		t.Fatalf("OpenCode has the sessions %q; launches %q are noted", s.stored(), s.noted())
 	}

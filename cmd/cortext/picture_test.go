@@ -70,7 +70,7 @@ func TestPicture(t *testing.T) {
 	s.check(term.Type("/exit"))
 	s.wait(term, "❯ /exit")
 	s.check(term.Key("Enter"))
-	s.wait(term, "Nothing was said in claude")
+	s.wait(term, "No new messages in claude")
 }
 
 // trimmed returns the rows without blank rows at the end.

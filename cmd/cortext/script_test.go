@@ -40,7 +40,7 @@ var built = sync.OnceValues(func() (string, error) {
 	if os.Getenv("GOCOVERDIR") != "" {
 		args = append(args, "-cover", "-coverpkg=cortext/cmd/...") // with main, which writes the counts
 	}
-	out, err := exec.Command("go", append(args, ".", "../cortext-hook", "../cortext-page")...).CombinedOutput()
+	out, err := exec.Command("go", append(args, ".", "../cortext-hook", "../cortext-web")...).CombinedOutput()
 	if err != nil {
 		err = fmt.Errorf("%w\n%s", err, out)
 	}
@@ -107,6 +107,8 @@ func runScripts(t *testing.T, bin, name string) {
 			"exits":    exits,
 			"turns":    writeTurns,
 			"folder":   setFolder,
+			"request":  request,
+			"turn":     turnOver,
 		},
 		Condition: func(name string) (bool, error) {
 			if name == "root" { // root ignores file modes

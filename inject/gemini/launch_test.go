@@ -27,7 +27,7 @@ const signedIn = `{"security":{"auth":{"selectedType":"gemini-api-key"}}}`
 func newStage(t *testing.T, versionLine string) *stage {
 	t.Helper()
 	if runtime.GOOS == "windows" {
-		t.Skip("the stand-in is a shell script")
+		t.Skip("NOT RUN: the stand-in for the agent is a shell script")
 	}
 	root, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 // needs must exist.
 func TestSignedIn(t *testing.T) {
 	if runtime.GOOS != "linux" {
-		t.Skip("this machine may hold credentials in a keychain")
+		t.Skip("NOT RUN: this machine may have credentials in a keychain")
 	}
 	auth := func(kind string) string { return fmt.Sprintf(`{"security":{"auth":{"selectedType":%q}}}`, kind) }
 	const none, noKey, noVertex, noGoogle = "not signed in", "GEMINI_API_KEY, which is not set", "Vertex AI", "nobody is signed in"

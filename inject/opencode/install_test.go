@@ -227,7 +227,7 @@ func TestUnexpanded(t *testing.T) {
 func TestPlugin(t *testing.T) {
 	node, err := exec.LookPath("node")
 	if err != nil || runtime.GOOS == "windows" {
-		t.Skip("needs node and a POSIX shell")
+		t.Skip("NOT RUN: needs node and a POSIX shell")
 	}
 	dir := t.TempDir()
 	bin := filepath.Join(dir, "bin")

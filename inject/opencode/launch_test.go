@@ -33,7 +33,7 @@ const at = "2025-11-22T10:00:00.123Z"
 func newStage(t *testing.T, script string) *stage {
 	t.Helper()
 	if runtime.GOOS == "windows" {
-		t.Skip("the stand-in is a shell script")
+		t.Skip("NOT RUN: the stand-in for the agent is a shell script")
 	}
 	root := t.TempDir()
 	s := &stage{home: filepath.Join(root, "home"), dir: filepath.Join(root, "work", "sub")}

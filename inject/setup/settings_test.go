@@ -194,7 +194,7 @@ func TestEarlier(t *testing.T) {
 // TestHookLine runs each event's line as Claude Code does, through a shell.
 func TestHookLine(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		t.Skip("needs a POSIX shell")
+		t.Skip("NOT RUN: needs a POSIX shell")
 	}
 	put := func(dir, name, text string) string {
 		if err := os.MkdirAll(dir, 0o755); err != nil {

@@ -14,12 +14,12 @@ import (
 // A line is a line of a log, without its line end.
 type line struct {
 	text []byte
-	key  string // what makes it the same line on both sides
+	key  string // equal for lines that both sides share
 	record
 }
 
-// A record is what a line says of the record in it. It is the zero record if the line is
-// not one whole record.
+// A record describes the record in a line. It is zero if the line does not hold exactly one
+// whole record.
 type record struct {
 	is       bool
 	id       string
@@ -76,15 +76,14 @@ func toolLine(text []byte) record {
 	return r
 }
 
-// A log is one version of a log: its lines, and the torn tail after them.
+// A log is one version of a log: its lines and the torn tail that follows them.
 type log struct {
 	lines [][]byte
 	torn  []byte
 }
 
-// mergeLogs merges two versions of a log. Lines that both begin with stay where they are.
-// Of the others, each side's keep their order, and lines of the two sides are in the order
-// of their times.
+// mergeLogs merges two versions of a log. Lines at the start of both stay where they are. The
+// rest are sorted by time, but each side's lines keep their order.
 func mergeLogs(parse func([]byte) record, base, ours, theirs []byte) ([]byte, error) {
 	x, y, before := split(parse, ours), split(parse, theirs), split(parse, base)
 	torn, err := tornTail(before, x, y)
@@ -95,7 +94,7 @@ func mergeLogs(parse func([]byte) record, base, ours, theirs []byte) ([]byte, er
 	for same < min(len(x.lines), len(y.lines)) && bytes.Equal(x.lines[same], y.lines[same]) {
 		same++
 	}
-	gone := map[string]bool{} // lines that are no records, and that a side removed since base
+	gone := map[string]bool{} // lines without a record that one side removed since base
 	rest := [2][]line{read(parse, x.lines[same:]), read(parse, y.lines[same:])}
 	for _, text := range before.lines {
 		gone[string(text)] = true
@@ -121,8 +120,8 @@ func mergeLogs(parse func([]byte) record, base, ours, theirs []byte) ([]byte, er
 	return append(out, torn...), nil
 }
 
-// split splits a log into lines. A carriage return before a newline is part of the line
-// end. A last line without newline is a torn tail unless it is a whole record.
+// split splits a log into lines. A carriage return before a newline belongs to the line end. A
+// last line without a newline is a torn tail unless it is a whole record.
 func split(parse func([]byte) record, raw []byte) log {
 	var l log
 	for text := range bytes.Lines(raw) {
@@ -137,8 +136,8 @@ func split(parse func([]byte) record, raw []byte) log {
 	return l
 }
 
-// tornTail returns the torn tail of the merged log: that of either side, unless a writer
-// on the other side has set it aside since base.
+// tornTail returns the torn tail of the merged log: either side's, unless a writer on the
+// other side has set it aside since base.
 func tornTail(base, x, y log) ([]byte, error) {
 	switch {
 	case bytes.Equal(x.torn, y.torn):
@@ -153,7 +152,7 @@ func tornTail(base, x, y log) ([]byte, error) {
 	return torn, nil
 }
 
-// read parses lines. It leaves out repeated lines of a record, and conflict markers.
+// read parses lines. It drops repeated records and conflict markers.
 func read(parse func([]byte) record, texts [][]byte) []line {
 	lines := make([]line, 0, len(texts))
 	times := map[string]int{}
@@ -166,7 +165,7 @@ func read(parse func([]byte) record, texts [][]byte) []line {
 		if times[string(text)]++; n > 0 && l.id != "" {
 			continue
 		}
-		// A line without an id may stand several times.
+		// Lines without an id may repeat.
 		l.key = fmt.Sprintf("%d %s", n, text)
 		lines = append(lines, l)
 	}
@@ -182,7 +181,7 @@ func isMarker(text []byte) (is bool) {
 	return is
 }
 
-// later reports whether x comes after y: by the time of the first record, then by bytes.
+// later reports whether x sorts after y: by the time of the first record, then by bytes.
 func later(x, y []line) bool {
 	return slices.CompareFunc(x, y, compareLines) > 0
 }
@@ -191,8 +190,8 @@ func compareLines(a, b line) int {
 	return cmp.Or(a.at.Compare(b.at), bytes.Compare(a.text, b.text))
 }
 
-// interleave merges two lists of lines. A line that both have is there once, and is at a
-// place that fits both lists if there is one, otherwise where x has it.
+// interleave merges two lists of lines. A line of both appears once: at a place consistent
+// with both lists if there is one, otherwise where x has it.
 func interleave(x, y []line) []line {
 	inX, inY := map[string]int{}, map[string]int{}
 	for i, l := range x {
@@ -214,15 +213,15 @@ func interleave(x, y []line) []line {
 	return merged
 }
 
-// ascending returns the places, in x and in the other list, of a longest run of common
-// lines that are in the same order in both.
+// ascending returns the longest sequence of common lines that have the same order in both
+// lists, as their places in x and in the other list.
 func ascending(x []line, inOther map[string]int) [][2]int {
 	type node struct {
 		at   [2]int
 		prev int
 	}
 	var nodes []node
-	var ends []int // ends[n]: the node that ends the best run of n+1 lines
+	var ends []int // ends[n]: the node that ends the best sequence of n+1 lines
 	for i, l := range x {
 		j, both := inOther[l.key]
 		if !both {
@@ -250,8 +249,8 @@ func ascending(x []line, inOther map[string]int) [][2]int {
 	return run
 }
 
-// byTime appends the lines of x and y to merged. Each list keeps its order; of their next
-// lines the older comes first. A line without an id stays with the line before it.
+// byTime appends the lines of x and y to merged. Each list keeps its order: byTime repeatedly
+// takes the older of the two next lines. A line without an id stays with the line before it.
 func byTime(merged, x, y []line) []line {
 	for len(x) > 0 && len(y) > 0 {
 		from := &x
@@ -290,9 +289,9 @@ func combined(parse func([]byte) record, lines []line) []line {
 	return out
 }
 
-// withoutRedacted removes the lines that a redacted one replaced and that the other side
-// still had: those with a smaller rev and fewer redactions. A line with a greater rev may
-// say more, and stays; readers prefer the redacted one.
+// withoutRedacted removes lines that the other side still had but a redacted line replaces:
+// those with a lower rev and fewer redactions. A line with a higher rev stays, because it may
+// hold more; readers prefer the redacted one.
 func withoutRedacted(lines []line) []line {
 	best := map[string]record{}
 	for _, l := range lines {
@@ -320,7 +319,7 @@ func withoutRedacted(lines []line) []line {
 	return lines
 }
 
-// places returns the place of the first line of each id.
+// places returns the index of the first line of each id.
 func places(lines []line) map[string]int {
 	first := map[string]int{}
 	for i, l := range slices.Backward(lines) {

@@ -1,8 +1,8 @@
 // Package mergefile merges two versions of one file of a conversation, for git's merge
 // driver: bytes in, bytes out.
 //
-// The result does not depend on which side is ours, holds every record of both sides, and
-// does not change if it is merged with either side again.
+// The result does not depend on which side is ours and holds every record of both sides.
+// Merging it with either side again does not change it.
 package mergefile
 
 import (
@@ -15,13 +15,13 @@ import (
 	"cortext/store"
 )
 
-// ErrUnsure is returned if the two sides are better merged by keeping the lines of both,
-// as git does by the workspace's .gitattributes.
-var ErrUnsure = errors.New("the sides cannot be merged for certain: keep the lines of both")
+// ErrUnsure is returned if it is safer to keep the lines of both sides, as the workspace's
+// .gitattributes makes git do.
+var ErrUnsure = errors.New("not sure how to merge the two sides: keep the lines of both")
 
-// Merge merges two versions of the file with a name, which is its path in the repository
-// with slashes. base is their common ancestor, empty if there is none. On an error the
-// caller must keep the lines of both sides.
+// Merge merges two versions of a file. name is its slash-separated path in the repository.
+// base is the common ancestor, or empty. On an error the caller must keep the lines of both
+// sides.
 func Merge(name string, base, ours, theirs []byte) ([]byte, error) {
 	switch file := path.Base(name); {
 	case file == "session.json":
@@ -33,5 +33,5 @@ func Merge(name string, base, ours, theirs []byte) ([]byte, error) {
 	case path.Base(path.Dir(name)) == "summaries" && strings.HasSuffix(file, ".json"):
 		return schema.MergeSummaryFiles(ours, theirs)
 	}
-	return nil, fmt.Errorf("%q is not a file that conversations have: %w", name, ErrUnsure)
+	return nil, fmt.Errorf("%q is not a file of a conversation: %w", name, ErrUnsure)
 }

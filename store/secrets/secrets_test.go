@@ -153,7 +153,7 @@ func TestConcurrentUse(t *testing.T) {
 // quadratic time, this would take minutes instead of seconds.
 func TestLargeTexts(t *testing.T) {
 	if testing.Short() {
-		t.Skip("large texts")
+		t.Skip("NOT RUN with -short (scripts/coverage.sh runs it): searches large texts")
 	}
 	const size = 2 << 20
 	m := newMaker(6)

@@ -17,7 +17,7 @@ import (
 func TestTranscripts(t *testing.T) {
 	root := os.Getenv("CORTEXT_TRANSCRIPTS")
 	if root == "" {
-		t.Skip("NOT RUN: set CORTEXT_TRANSCRIPTS to a folder with real transcripts")
+		t.Skip("NOT RUN: CORTEXT_TRANSCRIPTS is not set")
 	}
 	r := New()
 	asText, asJSON := Counts{}, Counts{}

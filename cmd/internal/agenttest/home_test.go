@@ -78,7 +78,7 @@ func TestTrustClaude(t *testing.T) {
 	real := t.TempDir()
 	link := filepath.Join(t.TempDir(), "link")
 	if err := os.Symlink(real, link); err != nil {
-		t.Skip("no symlinks here: ", err)
+		t.Skip("NOT RUN: no symbolic links here:", err)
 	}
 	if err := h.TrustClaude(link); err != nil {
 		t.Fatal(err)
@@ -123,7 +123,7 @@ func TestTrustGemini(t *testing.T) {
 	real, other := t.TempDir(), t.TempDir()
 	link := filepath.Join(t.TempDir(), "link")
 	if err := os.Symlink(real, link); err != nil {
-		t.Skip("no symlinks here: ", err)
+		t.Skip("NOT RUN: no symbolic links here:", err)
 	}
 	want := map[string]any{}
 	for given, dir := range map[string]string{link: real, other: other} {

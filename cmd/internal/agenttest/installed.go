@@ -73,7 +73,7 @@ func installed(agent, pinned string) (path, version string, err error) {
 	if path != "" {
 		version = filepath.Base(filepath.Dir(path))
 	} else {
-		cache, err := agentsDir()
+		cache, err := Dir()
 		if err != nil {
 			return "", "", err
 		}
@@ -89,8 +89,8 @@ func installed(agent, pinned string) (path, version string, err error) {
 	return path, version, nil
 }
 
-// agentsDir is the folder that scripts/install-agents.sh installs into.
-func agentsDir() (string, error) {
+// Dir returns the folder that scripts/install-agents.sh installs into.
+func Dir() (string, error) {
 	if dir := os.Getenv("CORTEXT_AGENTS"); dir != "" {
 		return dir, nil
 	}

@@ -61,7 +61,7 @@ func TestDefaultCache(t *testing.T) {
 	cache := t.TempDir()
 	t.Setenv("CORTEXT_AGENTS", "")
 	t.Setenv("XDG_CACHE_HOME", cache)
-	if dir, err := agentsDir(); dir != filepath.Join(cache, "cortext", "agents") || err != nil {
+	if dir, err := Dir(); dir != filepath.Join(cache, "cortext", "agents") || err != nil {
 		t.Errorf("%q, %v", dir, err)
 	}
 }

@@ -14,13 +14,12 @@ func archiveCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "archive [<id>...]",
 		Short: "Hide conversations from lists",
-		Long: `Archives conversations; without an id, the current one. Archived conversations are left
-out of lists and of what resume offers, but nothing is deleted, and their ids still
-work. cortext unarchive undoes it.
+		Long: `Archives conversations; without an id, the current one. Lists and cortext
+resume do not show archived conversations. Nothing is deleted, and their ids still work. cortext unarchive undoes it.
 
 With --automatic, it archives the conversations that the settings auto_archive_days and
-max_conversations select. cortext archives these by itself, except those that git has
-unchanged: with a change that is not committed, git may refuse a checkout or a pull.`,
+max_conversations select. cortext archives these automatically, except those that git has
+unchanged: git may refuse a checkout or a pull because of an uncommitted change.`,
 		Example: "  cortext archive \"api design\"",
 		Args: func(cmd *cobra.Command, list []string) error {
 			if automatic {
@@ -44,7 +43,7 @@ unchanged: with a change that is not committed, git may refuse a checkout or a p
 	return cmd
 }
 
-// archiveAll archives what the settings select, also what git has unchanged.
+// archiveAll archives what the settings select, including conversations that git has unchanged.
 func archiveAll(ctx context.Context, a *app, w *opened, asJSON bool) error {
 	auto := organise.AutoIn(w.Workspace)
 	old, err := auto.Old()
@@ -53,7 +52,7 @@ func archiveAll(ctx context.Context, a *app, w *opened, asJSON bool) error {
 	}
 	if len(old) == 0 {
 		fmt.Fprintln(a.screen.errw, "no conversation is old enough: nothing to do")
-	} else if err := auto.Record(old); err != nil { // first: a part of it can be undone, too
+	} else if err := auto.Record(old); err != nil { // recorded first, so that a partial run can be undone
 		return err
 	}
 	return a.apply(ctx, w, old, edit{organise.Archive(true), "archived", "already archived", asJSON})

@@ -47,13 +47,13 @@ func (s screen) branch(b history.Branch) string {
 	return fmt.Sprintf("%3d  %s, %s, %s%s: %s", b.Number, from, count(b.Messages, "message"), resume.Ago(s.now(), b.Last.Time()), newest, oneLine(b.Words))
 }
 
-// chooseBranch asks the user at the terminal which branch to resume, if the conversation
-// was continued in several places; without a terminal it says so. It does that once for
-// each branch. 0 is the newest branch.
+// chooseBranch asks the user which branch to resume if the conversation was continued in
+// several places. Without a terminal it prints a note. It asks once for each new branch,
+// and returns 0 for the newest branch.
 func (a *app) chooseBranch(ctx context.Context, w *opened, e store.Entry) (int, error) {
 	list, err := history.Continued(w.Conversations, e)
 	if err != nil || len(list) == 0 {
-		return 0, nil // what cannot be read is reported with the payload
+		return 0, nil // building the payload reports what cannot be read
 	}
 	isNew := false
 	for _, b := range list {
@@ -65,7 +65,7 @@ func (a *app) chooseBranch(ctx context.Context, w *opened, e store.Entry) (int, 
 		return 0, nil
 	}
 	if !a.terminal.present() {
-		a.screen.warn("the conversation was continued in several places: the newest branch goes on, cortext show lists them, --branch chooses another")
+		a.screen.warn("the conversation was continued in several places: using the newest branch; cortext show lists them, --branch chooses another or all")
 		return 0, nil
 	}
 	fmt.Fprintln(a.screen.out, "It was continued in several places:")
@@ -76,11 +76,15 @@ func (a *app) chooseBranch(ctx context.Context, w *opened, e store.Entry) (int, 
 		}
 		fmt.Fprintln(a.screen.out, a.screen.branch(b))
 	}
+	fmt.Fprintln(a.screen.out, "all  the one resumed by default, with the others in the history, marked")
 	for {
 		fmt.Fprintf(a.screen.out, "Which branch? [%d] ", newest)
 		line, err := a.terminal.line(ctx)
 		if err != nil || line == "" {
 			return 0, err
+		}
+		if line == "all" {
+			return history.AllBranches, nil
 		}
 		if n, err := strconv.Atoi(line); err == nil && n >= 1 && n <= len(list) {
 			if n == newest {
@@ -88,6 +92,6 @@ func (a *app) chooseBranch(ctx context.Context, w *opened, e store.Entry) (int, 
 			}
 			return n, nil
 		}
-		fmt.Fprintf(a.screen.out, "there is no branch %s, only 1 to %d\n", visible(line), len(list))
+		fmt.Fprintf(a.screen.out, "there is no branch %s, only 1 to %d, and all\n", visible(line), len(list))
 	}
 }

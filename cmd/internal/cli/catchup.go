@@ -14,7 +14,7 @@ import (
 )
 
 // discover captures conversations that no hook has reported, before a command that may
-// mean one of them. It reports what cannot be read.
+// refer to one of them. It reports what cannot be read.
 func (a *app) discover(ctx context.Context, w *opened) error {
 	if w.Config.Autosave == settings.AutosaveOff {
 		return nil // only a stop captures
@@ -34,7 +34,7 @@ func (a *app) discoverAll(ctx context.Context, w *opened) error {
 	return nil
 }
 
-// messages returns the texts of errors, for --json too.
+// messages returns the texts of errors.
 func messages(errs []error) []string {
 	list := []string{}
 	for _, err := range errs {
@@ -43,18 +43,18 @@ func messages(errs []error) []string {
 	return list
 }
 
-// pauseIdle pauses idle conversations and archives old ones, as the settings say, and
+// pauseIdle pauses idle conversations and archives old ones according to the settings, and
 // reports both.
 func (a *app) pauseIdle(ctx context.Context, w *opened) error {
 	paused, err := w.Idle.Pause(ctx, "")
 	for _, e := range paused {
-		fmt.Fprintf(a.screen.errw, "paused %q: nothing was said in it for %d minutes\n", oneLine(e.Session.DisplayTitle()), w.Config.IdleMinutes)
+		fmt.Fprintf(a.screen.errw, "paused %q: it had no new message for %d minutes\n", oneLine(e.Session.DisplayTitle()), w.Config.IdleMinutes)
 	}
 	return errors.Join(err, a.archiveOld(ctx, w))
 }
 
-// archiveOld archives old conversations, if the settings say so, and reports what was
-// archived, also by a process that no user saw.
+// archiveOld archives old conversations if the settings ask for it. It also reports what
+// background processes have archived.
 func (a *app) archiveOld(ctx context.Context, w *opened) error {
 	auto := organise.AutoIn(w.Workspace)
 	more, err := auto.Run(ctx, organise.AutoFew)
@@ -63,17 +63,17 @@ func (a *app) archiveOld(ctx context.Context, w *opened) error {
 	}
 	archived, left := auto.TakeUntold()
 	if archived > 0 {
-		fmt.Fprintf(a.screen.errw, "archived %s, as auto_archive_days and max_conversations say; cortext unarchive --automatic undoes it\n", count(archived, "old conversation"))
+		fmt.Fprintf(a.screen.errw, "archived %s because of auto_archive_days or max_conversations; cortext unarchive --automatic undoes it\n", count(archived, "old conversation"))
 	}
 	if left > 0 {
-		fmt.Fprintf(a.screen.errw, "%s not archived, because git has them unchanged and would refuse a checkout or a pull: cortext archive --automatic archives them, commit them then\n", count(left, "old conversation"))
+		fmt.Fprintf(a.screen.errw, "%s not archived, because git has them unchanged and might refuse a checkout or a pull: run cortext archive --automatic, then commit them\n", count(left, "old conversation"))
 	}
 	return err
 }
 
-// fetched makes sure that a conversation can be read before a command reads it: in a
-// partial clone git may not have its files yet. It fetches them only if the user at the
-// terminal agrees; otherwise the error names the command.
+// fetched makes sure that a command can read a conversation: in a partial clone git may not
+// have its files yet. It fetches them only if the user agrees at the terminal. Otherwise
+// the error names the command to run.
 func (a *app) fetched(ctx context.Context, w *opened, e store.Entry) error {
 	err := readable(w.Workspace, e)
 	var missing *git.NotFetchedError

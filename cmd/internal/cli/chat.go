@@ -17,8 +17,8 @@ import (
 	"cortext/store"
 )
 
-// chatCommand makes the command that runs when cortext gets no command, or only flags: it
-// resumes a conversation or starts one.
+// chatCommand returns the command that runs if cortext gets no command: it resumes a
+// conversation or starts one.
 func chatCommand(a *app) *cobra.Command {
 	var o resumeOptions
 	cmd := &cobra.Command{
@@ -35,26 +35,26 @@ a query or a flag you choose from a list. Without the word chat, cortext -c, -r,
 	return cmd
 }
 
-// optional is the value of a flag whose optional value is missing. The words after the flag
-// are then its value.
+// optional is the value of a flag that was given without its optional value. The words
+// after the flag are then its value.
 const optional = " "
 
-// defineStart defines the flags with which both resume and chat begin.
+// defineStart defines the flags that resume and chat share for choosing a conversation.
 func defineStart(f *pflag.FlagSet, latest *bool) {
 	f.BoolVarP(latest, "continue", "c", false, "resume the most recently active conversation")
-	f.StringP("new", "n", "", "start a conversation: words after it are its `[TYPE] [TOPIC]`")
+	f.StringP("new", "n", "", "start a conversation; the words after it are its `[TYPE] [TOPIC]`")
 	f.Lookup("new").NoOptDefVal = optional
 }
 
 // defineChoice defines the flags that only chat has.
 func defineChoice(f *pflag.FlagSet, session *string) {
-	f.StringP("resume", "r", "", "choose a conversation, or resume the one that words after it, a `[QUERY]`, match")
+	f.StringP("resume", "r", "", "choose a conversation, or resume the one that matches the `[QUERY]` after it")
 	f.Lookup("resume").NoOptDefVal = optional
 	f.StringVar(session, "session", "", "resume the conversation with `ID`, without asking which")
 }
 
-// start evaluates the flags that say how to begin, and returns the words that they and the
-// arguments give. At most one of the flags may be set.
+// start evaluates the flags that choose a conversation, of which at most one may be set. It
+// returns the words from the flag and the arguments.
 func (o *resumeOptions) start(cmd *cobra.Command, list []string) ([]string, error) {
 	var set []string
 	for _, name := range []string{"continue", "new", "resume", "session"} {
@@ -84,7 +84,7 @@ func (o *resumeOptions) start(cmd *cobra.Command, list []string) ([]string, erro
 	return list, nil
 }
 
-// only returns what the flags select, or nil if they select everything.
+// only returns a filter for the flags, or nil if they select everything.
 func (o *resumeOptions) only(now time.Time) (*listing.Filter, error) {
 	f, err := o.candidates.filter(now)
 	if err != nil || !o.candidates.narrows() {
@@ -94,7 +94,7 @@ func (o *resumeOptions) only(now time.Time) (*listing.Filter, error) {
 	return &f, nil
 }
 
-// recent returns the conversations that were active since a time.
+// recent returns the conversations that were active since the time of --since.
 func recent(list []store.Entry, since time.Time) (kept []store.Entry) {
 	for _, e := range list {
 		if !e.Session.LastActive.Time().Before(since) {
@@ -104,8 +104,8 @@ func recent(list []store.Entry, since time.Time) (kept []store.Entry) {
 	return kept
 }
 
-// chosen returns the conversation that the command is about. If several match, those with
-// messages since --since come first.
+// chosen returns the conversation to resume. If several match, those with messages since
+// --since come first.
 func (a *app) chosen(ctx context.Context, w *opened, query string, only *listing.Filter, o resumeOptions) (picked, error) {
 	switch {
 	case o.latest && only == nil:
@@ -199,7 +199,7 @@ func typeAndTopic(p workspace.Prompts, words []string) (typ, topic string, err e
 // entryFlags are the flags that stand for the command chat.
 var entryFlags = []string{"-c", "--continue", "-r", "--resume", "-n", "--new", "--session"}
 
-// withCommand inserts the command chat if the arguments have one of its flags and no
+// withCommand inserts the command chat if the arguments have one of its flags but no
 // command.
 func withCommand(args []string) []string {
 	at := 0

@@ -25,7 +25,7 @@ runs of NUL bytes, broken or joined lines, invalid UTF-8, a session.json that is
 missing or unreadable, and records or files that git's last commit or index has but
 the work tree lacks. Conversations that you removed are not reported. check changes
 nothing and fetches nothing. It exits with 1 if it finds damage; cortext repair mends it.
-It also warns of conversations that do not name their forks, which is no damage.
+It also warns about conversations that do not name their forks, which is not damage.
 
 --all checks every workspace on this machine that cortext knows.`,
 		Example: "  cortext check",
@@ -84,7 +84,7 @@ func runCheck(ctx context.Context, a *app, w *opened, asJSON bool) error {
 	case newer == len(found):
 		a.screen.hint("a later cortext wrote these files: update cortext")
 	default:
-		a.screen.hint("cortext repair mends what it can; cortext repair --dry-run says how")
+		a.screen.hint("cortext repair mends what it can; cortext repair --dry-run shows how")
 	}
 	if len(found) > 0 {
 		return errSilent
@@ -92,7 +92,7 @@ func runCheck(ctx context.Context, a *app, w *opened, asJSON bool) error {
 	return nil
 }
 
-// warnUnlinked notes the conversations that do not name their forks.
+// warnUnlinked warns about conversations that do not name their forks.
 func warnUnlinked(w *workspace.Workspace, note func(string)) {
 	all, _ := w.Store.List() // the check has reported the error
 	for _, u := range fork.FindUnlinked(all) {
@@ -107,8 +107,8 @@ type checkedWorkspace struct {
 	Error     string        `json:"error"`
 }
 
-// runCheckAll checks every workspace of the user on this machine. One that cannot be
-// opened does not keep others from being checked.
+// runCheckAll checks every workspace of the user on this machine. It goes on if one cannot
+// be opened.
 func runCheckAll(cmd *cobra.Command, a *app, asJSON bool) error {
 	list := []checkedWorkspace{}
 	bad := ""
@@ -139,7 +139,7 @@ func runCheckAll(cmd *cobra.Command, a *app, asJSON bool) error {
 	switch {
 	case bad != "":
 		if !asJSON {
-			a.screen.hint(shell.Quote("cortext", "-C", bad, "repair") + " mends what it can there; with --dry-run it says how")
+			a.screen.hint(shell.Quote("cortext", "-C", bad, "repair") + " mends what it can there; with --dry-run it shows how")
 		}
 		return errSilent
 	case len(list) == 0 && !asJSON:

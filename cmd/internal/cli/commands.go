@@ -29,6 +29,7 @@ var commands = []struct {
 	{"rm", rmCommand},
 	{"sync", syncCommand},
 	{"watch", watchCommand},
+	{"serve", serveCommand},
 	{"merge-driver", mergeDriverCommand},
 	{"push", pushCommand},
 	{"pull", pullCommand},
@@ -61,9 +62,9 @@ var commands = []struct {
 	{"completion", completionCommand},
 }
 
-// commandIn returns the command that a command line names, or "" if it may be another one
-// or none. Then only that command is built: building all of them takes a seventh of
-// cortext's start time.
+// commandIn returns the command that a command line names, or "" if that is not certain.
+// Only a named command is built, because building all of them takes a seventh of cortext's
+// start time.
 func commandIn(args []string) string {
 	for i := 0; i < len(args); i++ {
 		switch a := args[i]; {

@@ -19,8 +19,8 @@ func compactCommand(a *app) *cobra.Command {
 		Use:   "compact <id>",
 		Short: "Preview payload sizes and summarize old messages",
 		Long: `Shows how much of a conversation several budgets would include, and which ranges of old
-messages have a summary. It changes nothing, unless you give --apply: then it makes the
-missing summaries. The "summarizer" setting chooses how: extractive (without a model),
+messages have a summary. It changes nothing unless you give --apply, which makes the missing
+summaries. The "summarizer" setting chooses how: extractive (without a model),
 agent (the agent that the conversation was held in) or openai (an endpoint set in the
 environment). In .workspace/config.yaml, agent and openai apply to you only after cortext
 trust. The messages themselves never change.`,
@@ -46,7 +46,7 @@ func runCompact(ctx context.Context, a *app, w *opened, query string, o compactO
 	out, err := w.compact.Compact(ctx, e, o.apply)
 	a.screen.clearLine()
 	if errors.Is(err, context.Canceled) {
-		return errors.New("stopped: the summaries that were made are kept, run the same command to continue")
+		return errors.New("stopped: finished summaries are kept, run the same command to continue")
 	}
 	if err != nil {
 		return err
@@ -121,7 +121,7 @@ func printCompacted(on screen, out *compact.Result, payloads []*resume.Payload, 
 		fmt.Fprintln(on.out)
 	}
 	if len(spans) == 0 {
-		fmt.Fprintln(on.out, "\nthere is nothing to summarize: the conversation is short")
+		fmt.Fprintln(on.out, "\nnothing to summarize: the conversation is too short")
 		return nil
 	}
 	fmt.Fprintln(on.out, "\nsummaries, for --strategy recent-plus-summary:")

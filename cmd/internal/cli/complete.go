@@ -14,16 +14,16 @@ import (
 	"cortext/schema"
 )
 
-// completing reports whether a shell asks what could come next.
+// completing reports whether a shell asks for completions.
 func completing(args []string) bool {
 	return len(args) > 1 && strings.HasPrefix(args[0], "__complete")
 }
 
-// mostCompletions is how many conversations are offered.
+// mostCompletions is the maximum number of conversations offered.
 const mostCompletions = 100
 
-// completions tells all commands what their arguments and flags can be. Only a shell
-// needs it: looking up the flags would cost every start.
+// completions sets up completion for the arguments and flags of all commands. Only a shell
+// needs it, and looking up the flags would slow down every start.
 func (a *app) completions(root *cobra.Command) {
 	flags := map[string]cobra.CompletionFunc{
 		"type":     a.fromListing(func(w *workspace.Workspace, _ *listing.Listing) []string { return w.Prompts.Types() }, func(r *listing.Row) []string { return []string{r.Type} }),
@@ -37,7 +37,7 @@ func (a *app) completions(root *cobra.Command) {
 		"until":    words(times),
 		"session":  a.completeID,
 	}
-	unquote := func(f *pflag.Flag) { _, f.Usage = pflag.UnquoteUsage(f) } // shells show it as it is
+	unquote := func(f *pflag.Flag) { _, f.Usage = pflag.UnquoteUsage(f) } // shells show the usage unprocessed
 	root.PersistentFlags().VisitAll(unquote)
 	root.Flags().VisitAll(unquote)
 	for _, cmd := range root.Commands() {
@@ -77,7 +77,7 @@ func first(complete cobra.CompletionFunc) cobra.CompletionFunc {
 	}
 }
 
-// words completes one of some words, or a comma-separated list of them.
+// words completes a word, or a comma-separated list of words.
 func words(list func() []string) cobra.CompletionFunc {
 	return func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
 		return after(typed, list()), cobra.ShellCompDirectiveNoFileComp
@@ -115,8 +115,8 @@ func (a *app) inListing(cmd *cobra.Command, f func(*workspace.Workspace, *listin
 	f(w.Workspace, l)
 }
 
-// fromListing completes words that the workspace knows, and those that its conversations
-// have, the most frequent first.
+// fromListing completes known words and the words that conversations have, the most
+// frequent first.
 func (a *app) fromListing(known func(*workspace.Workspace, *listing.Listing) []string, of func(*listing.Row) []string) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, _ []string, typed string) (list []string, _ cobra.ShellCompDirective) {
 		a.inListing(cmd, func(w *workspace.Workspace, l *listing.Listing) {
@@ -140,8 +140,8 @@ func (a *app) fromListing(known func(*workspace.Workspace, *listing.Listing) []s
 	}
 }
 
-// completeID completes a conversation by its short name, or by its id or folder if that is
-// what was typed.
+// completeID completes a conversation's short name, or its id or folder if the user has
+// typed part of that.
 func (a *app) completeID(cmd *cobra.Command, _ []string, typed string) (list []string, _ cobra.ShellCompDirective) {
 	a.inListing(cmd, func(_ *workspace.Workspace, l *listing.Listing) {
 		at := completed(l, typed)
@@ -176,8 +176,8 @@ func (a *app) completeID(cmd *cobra.Command, _ []string, typed string) (list []s
 	return list, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 }
 
-// completed returns the positions of all conversations that a name with a given beginning
-// can mean.
+// completed returns the positions of all conversations with a name that starts with the
+// given text.
 func completed(l *listing.Listing, typed string) []int {
 	const top = "conversations/"
 	if strings.HasPrefix(top, typed) || strings.HasPrefix(typed, top) {

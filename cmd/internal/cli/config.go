@@ -23,9 +23,9 @@ func configCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "config",
 		Short: "Show and change settings",
-		Long: `Shows every setting with its value and where that comes from. Later ones override
-earlier ones: the default; .workspace/config.yaml, which is committed; your own
-~/.config/cortext/config.yaml; the variable CORTEXT_<NAME>, such as CORTEXT_AUTOSAVE; a
+		Long: `Shows every setting with its value and where the value comes from. Later
+sources override earlier ones: the default; .workspace/config.yaml, which is committed; your
+own ~/.config/cortext/config.yaml; the variable CORTEXT_<NAME>, such as CORTEXT_AUTOSAVE; a
 flag, where a command has one.
 
 Some values send conversations to a model: summarizer agent and openai. In
@@ -52,7 +52,7 @@ func configGetCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "get <name>",
 		Short:   "Print the value of a setting",
-		Long:    "Prints the value of a setting that applies, and nothing else.",
+		Long:    "Prints only the effective value of a setting.",
 		Example: "  cortext config get summarizer",
 		Args:    args(cobra.ExactArgs(1)),
 
@@ -96,8 +96,8 @@ func configSetCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "set <name> <value>",
 		Short: "Set a setting",
-		Long: `Sets a setting in .workspace/config.yaml or, with --user, in your own config.yaml. The
-comments in the file and the order of its lines stay.`,
+		Long: `Sets a setting in .workspace/config.yaml or, with --user, in your own config.yaml. It
+keeps the comments and the order of lines.`,
 		Example: "  cortext config set idle_minutes 10\n  cortext config set --user summarizer agent",
 		Args:    args(cobra.ExactArgs(2)),
 
@@ -131,7 +131,7 @@ func configUnsetCommand(a *app) *cobra.Command {
 		Use:   "unset <name>",
 		Short: "Remove a setting from a file",
 		Long: `Removes a setting from .workspace/config.yaml or, with --user, from your own config.yaml.
-What it had overridden applies again.`,
+The value that it overrode applies again.`,
 		Example: "  cortext config unset --user summarizer",
 		Args:    args(cobra.ExactArgs(1)),
 
@@ -150,7 +150,7 @@ What it had overridden applies again.`,
 					fmt.Fprintf(a.screen.out, "%s does not set %s, nothing to do\n", visible(f.Name), list[0])
 					return nil
 				}
-				fmt.Fprintf(a.screen.out, "%s is removed from %s\n", list[0], visible(f.Name))
+				fmt.Fprintf(a.screen.out, "removed %s from %s\n", list[0], visible(f.Name))
 				return l.changed(a.screen, list[0], user)
 			})
 		},
@@ -165,7 +165,7 @@ func configEditCommand(a *app) *cobra.Command {
 		Use:   "edit",
 		Short: "Edit the settings in your editor",
 		Long: `Opens .workspace/config.yaml or, with --user, your own config.yaml in $VISUAL or $EDITOR,
-and then checks it. What you wrote stays, even if something in it is wrong.`,
+and then checks it. It keeps what you wrote, even if it is not valid.`,
 		Example: "  cortext config edit --user",
 		Args:    args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -182,7 +182,7 @@ and then checks it. What you wrote stays, even if something in it is wrong.`,
 	return cmd
 }
 
-// Located settings are those that apply in a folder, which may be outside a workspace.
+// Located settings are the settings that apply in a folder, which may be outside a workspace.
 type located struct {
 	settings *settings.Loaded
 	load     func() *settings.Loaded // reads them again
@@ -221,7 +221,7 @@ func (l located) file(user bool) (settings.File, error) {
 	return settings.InWorkspace(l.ws.Store), nil
 }
 
-// changed says what a user may not expect after a change of a setting.
+// changed reports why a changed setting may not have the effect that the user expects.
 func (l located) changed(on screen, name string, user bool) error {
 	now := l.load()
 	v, err := now.Find(name)
@@ -266,7 +266,7 @@ func (l located) setting(v settings.Value) setting {
 	return s
 }
 
-// withheld returns the workspace's value of a setting that would apply with trust, or nil.
+// withheld returns the workspace's value of a setting if it only lacks trust, or nil.
 func (l located) withheld(v settings.Value) *settings.Guarded {
 	for i, g := range l.settings.Guarded {
 		if g.Name == v.Name && !g.Trusted && v.Origin.Layer == settings.FromDefault {
@@ -304,7 +304,7 @@ func showSettings(on screen, l located, asJSON bool) error {
 	return nil
 }
 
-// origin says in a few words where a value comes from.
+// origin describes the source of a value in a few words.
 func origin(from settings.Origin) string {
 	switch from.Layer {
 	case settings.FromWorkspace:
@@ -317,7 +317,7 @@ func origin(from settings.Origin) string {
 	return "default"
 }
 
-// editSettings opens a file in the user's editor, and says what is wrong with the result.
+// editSettings opens a file in the user's editor and reports problems in the result.
 func editSettings(ctx context.Context, a *app, f settings.File) error {
 	editor := a.machine().Getenv("VISUAL")
 	if editor == "" {
@@ -361,7 +361,7 @@ func (a *app) runEditor(ctx context.Context, editor, file string) error {
 	cmd := exec.Command(words[0], words[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = a.In, a.screen.out, a.screen.errw
 	cmd.Dir = filepath.Dir(file)
-	done, ok := a.Interrupts.Yield() // Ctrl-C is for the editor
+	done, ok := a.Interrupts.Yield() // the editor handles Ctrl-C
 	if !ok {
 		return context.Canceled
 	}

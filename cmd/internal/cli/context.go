@@ -23,13 +23,13 @@ func contextCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "context <id>",
 		Short: "Preview the payload of a resume, part by part",
-		Long: `Shows the parts of the payload that cortext resume would send to an agent, with the
-tokens of each and the reason it is included; then what is left out, with the command
-that shows it. With --sent, it shows the payload that was sent last. It changes
+		Long: `Shows the parts of the payload that cortext resume would send to an agent, with
+the tokens of each and the reason it is included, and then what is left out, with the
+command that shows it. With --sent, it shows the last payload that was sent. It changes
 nothing.
 
-A history that fits is included whole. Otherwise these are included in order, as far as
-there is room: your request and the last answer of every turn (older ones are shortened
+A history that fits is included whole. Otherwise the payload includes these in order, as far
+as there is room: your request and the last answer of every turn (older ones are shortened
 before any is dropped); the other messages; the latest failed tool calls, each with the
 line that says why; tool output that reads like prose; lines of the latest tool calls;
 and lines with names that the next turns are likely to need. Text that an edit replaced
@@ -43,7 +43,7 @@ comes last.`,
 	o.define(cmd)
 	f := cmd.Flags()
 	f.StringVar(&o.agent, "agent", "", "preview for `AGENT`: claude, opencode, gemini (default: the last one used)")
-	f.BoolVar(&o.sent, "sent", false, "show the payload that was sent last")
+	f.BoolVar(&o.sent, "sent", false, "show the last payload that was sent")
 	f.BoolVar(&o.json, "json", false, "print JSON")
 	return cmd
 }
@@ -121,8 +121,8 @@ func printContext(on screen, s *payload.Sent, asJSON bool) error {
 	return nil
 }
 
-// wholeRun returns how many parts at the beginning of list share one line: whole messages of
-// the end, if there are many.
+// wholeRun returns how many parts at the start of list to print on one line: consecutive
+// whole messages, if there are many.
 func wholeRun(list []resume.Part) int {
 	const many = 4
 	n := 0

@@ -39,7 +39,7 @@ type usageError struct{ text, hint string }
 
 func (e *usageError) Error() string { return e.text }
 
-// near returns a hint with a likely spelling, or with what else to do.
+// near returns a hint with a likely spelling, or otherwise the given one.
 func near(before, word, otherwise string) string {
 	if word != "" {
 		return fmt.Sprintf("did you mean %s%s?", before, word)
@@ -89,8 +89,7 @@ func exitCode(err error) int {
 // errSilent ends a command with exit code 1 if it has already printed everything.
 var errSilent = errors.New("")
 
-// errInterrupted ends a command if the user pressed Ctrl-C at a question that is answered
-// by choosing.
+// errInterrupted ends a command if the user pressed Ctrl-C while choosing from a list.
 var errInterrupted = fmt.Errorf("interrupted%w", errSilent)
 
 func hintFor(err error) string {
@@ -111,7 +110,7 @@ func hintFor(err error) string {
 	case errors.As(err, &broken):
 		return "cortext config edit opens it"
 	case errors.Is(err, store.ErrNoWorkspace):
-		return "run cortext init in the folder that your work is in, or name it with -C"
+		return "run cortext init in your project's folder, or name the folder with -C"
 	case errors.As(err, &ambiguous):
 		return "name one by its id or folder"
 	case errors.As(err, &missing):
@@ -121,11 +120,11 @@ func hintFor(err error) string {
 	case errors.As(err, &stopped):
 		return stopped.Fix
 	case errors.As(err, new(*store.Damage)):
-		return "cortext repair mends what it can; cortext repair --dry-run says how"
+		return "cortext repair mends what it can; cortext repair --dry-run shows how"
 	case errors.Is(err, syscall.ENOSPC) && !strings.Contains(err.Error(), "make room"):
 		return "make room on the disk and run it again"
 	case errors.Is(err, fs.ErrPermission):
-		return "the folder and its files must be writable by you"
+		return "you need write permission for the folder and its files"
 	}
 	return ""
 }

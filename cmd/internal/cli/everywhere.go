@@ -34,8 +34,7 @@ func (a *app) seen() []string {
 	return slices.DeleteFunc(dirs, func(dir string) bool { return dir == root })
 }
 
-// others opens the workspaces that seen lists. Those that cannot be opened are named in a
-// warning.
+// others opens the workspaces that seen lists, and warns about those that cannot be opened.
 func (a *app) others(cmd *cobra.Command) (list []*opened) {
 	for _, dir := range a.seen() {
 		w, err := a.openAt(cmd, dir)
@@ -60,9 +59,8 @@ func (a *app) openAt(cmd *cobra.Command, dir string) (*opened, error) {
 // found is a conversation of another workspace.
 type found struct{ dir, id, title string }
 
-// elsewhere looks for a conversation in the workspaces other than that of the current
-// folder. A query is an id, the beginning of one, a folder, or the short name in a list;
-// words could mean too many.
+// elsewhere looks for a conversation in the other workspaces. The query must be an id, the
+// start of one, a folder, or the short name in a list, because words would match too many.
 func (a *app) elsewhere(cmd *cobra.Command, query string) (hits []found) {
 	if strings.ContainsAny(query, " \t") {
 		return nil
@@ -88,10 +86,10 @@ func (a *app) elsewhere(cmd *cobra.Command, query string) (hits []found) {
 	return hits
 }
 
-// leastPrefix is how many characters of an id find it in another workspace.
+// leastPrefix is how many characters of an id are needed to find it in another workspace.
 const leastPrefix = 8
 
-// named reports whether query is a name of a conversation, rather than words from it.
+// named reports whether query names a conversation, and is not just words from it.
 func named(l *listing.Row, query string) bool {
 	if len(query) >= leastPrefix && len(query) <= len(l.ID) && strings.EqualFold(l.ID[:len(query)], query) {
 		return true
@@ -106,8 +104,8 @@ func named(l *listing.Row, query string) bool {
 	return folder == shortName(l.Path) && (strings.HasSuffix(l.ID, folder) || strings.Contains(folder, "/"))
 }
 
-// goThere makes the command continue in the workspace that has a conversation, if query
-// names one that is in another workspace. It returns the conversation's id.
+// goThere switches the command to the workspace that has a conversation, if query names one
+// in another workspace. It returns the conversation's id.
 func (a *app) goThere(cmd *cobra.Command, query string, missing error) (id string, err error) {
 	if query == "" || !errors.Is(missing, store.ErrNoWorkspace) && !errors.As(missing, new(*workspace.NotFoundError)) {
 		return "", missing
@@ -126,6 +124,34 @@ func (a *app) goThere(cmd *cobra.Command, query string, missing error) (id strin
 		}
 		return "", &workspacesError{fmt.Sprintf("%q is in %d other workspaces: %s", query, len(hits), strings.Join(places, ", "))}
 	}
+}
+
+// pickAnywhere opens the workspace of the current folder, or else the one that has the
+// conversation which query names, and picks the conversation.
+func (a *app) pickAnywhere(cmd *cobra.Command, query string) (*opened, store.Entry, error) {
+	w, err := a.open(cmd)
+	if err == nil {
+		e, err := w.Pick(query)
+		if err == nil {
+			return w, e, nil
+		}
+		id, err := a.goThere(cmd, query, err)
+		_ = w.Close()
+		if err != nil {
+			return nil, store.Entry{}, err
+		}
+		query = id
+	} else if query, err = a.goThere(cmd, query, err); err != nil {
+		return nil, store.Entry{}, err
+	}
+	if w, err = a.open(cmd); err != nil {
+		return nil, store.Entry{}, err
+	}
+	e, err := w.Pick(query)
+	if err != nil {
+		_ = w.Close()
+	}
+	return w, e, err
 }
 
 // A workspacesError reports a name that conversations of several workspaces have.

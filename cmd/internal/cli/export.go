@@ -33,10 +33,10 @@ func exportCommand(a *app) *cobra.Command {
 		Use:   "export [<id>…]",
 		Short: "Export conversations to files",
 		Long: `Writes conversations to files that you can keep, share or import elsewhere. Without an id
-it writes the current one. json and jsonl hold everything, for cortext import and for
-other programs; the content of attachments and the conversations of sub-agents only if
-you ask for them. md reads well in a pull request or an issue. html is a page that stands
-alone: it loads nothing, and reads well on a phone and on paper.
+it writes the current one. json and jsonl hold everything, for cortext import and for other
+programs, except that you must ask for the content of attachments and the conversations of
+sub-agents. md is for pull requests and issues. html is a self-contained page that loads
+nothing and reads well on a phone and on paper.
 
 Without -o, each conversation becomes a file session-NAME-DATE in the current folder. The
 format follows the name after -o; otherwise it is json.`,
@@ -52,14 +52,14 @@ format follows the name after -o; otherwise it is json.`,
 	f := cmd.Flags()
 	f.StringVarP(&o.out, "output", "o", "", "write to this `FILE`, into this folder, or with - to standard output")
 	f.StringVar(&o.format, "format", "", "the `FORMAT`: "+strings.Join(formatNames(), ", "))
-	f.StringVar(&o.From, "from", "", "begin with this `MESSAGE`: a number, as show counts, or an id")
+	f.StringVar(&o.From, "from", "", "begin with this `MESSAGE`: a number, as shown by cortext show, or an id")
 	f.StringVar(&o.To, "to", "", "end with this `MESSAGE`")
 	f.StringVar(&o.only, "only", "", "export only the messages of this `ROLE`: user, assistant")
 	f.BoolVar(&o.NoTools, "no-tools", false, "leave out tool calls")
 	f.BoolVar(&o.NoReasoning, "no-reasoning", false, "leave out the model's reasoning")
-	f.BoolVar(&o.Redact, "redact", false, "redact secrets by today's rules again")
+	f.BoolVar(&o.Redact, "redact", false, "redact secrets again, by the current rules")
 	f.BoolVar(&o.Subagents, "subagents", false, "include the conversations of sub-agents")
-	f.BoolVar(&o.Attachments, "attachments", false, "include the content of attachments, as far as it was kept")
+	f.BoolVar(&o.Attachments, "attachments", false, "include the content of attachments that was kept")
 	f.BoolVar(&o.bundle, "bundle", false, "pack all conversations into one file, compressed with zstd")
 	f.BoolVar(&o.json, "json", false, "print one JSON object per file, one per line")
 	return cmd
@@ -82,7 +82,7 @@ func (o exportOptions) chosen() (export.Format, error) {
 		}
 		switch {
 		case o.bundle:
-			name = "jsonl" // what import reads fastest
+			name = "jsonl" // the format that import reads fastest
 		case !slices.Contains(formatNames(), name):
 			name = export.Formats()[0].Name
 		}
@@ -105,7 +105,7 @@ func runExport(ctx context.Context, a *app, w *opened, queries []string, o expor
 	if err != nil {
 		return err
 	}
-	debug.SetGCPercent(-1) // the soft limit of memory remains: most exports end before it is reached
+	debug.SetGCPercent(-1) // the soft memory limit still applies, but most exports end before it
 	entries, err := pickMany(w, queries)
 	if err != nil {
 		return err
@@ -113,7 +113,7 @@ func runExport(ctx context.Context, a *app, w *opened, queries []string, o expor
 	if as.Name == "html" {
 		o.Attachments = true
 		if !export.Renders() {
-			a.screen.warn(companion.Program + " is not installed: messages are shown as they were typed, without Markdown; go install ./cmd/... installs it")
+			a.screen.warn(companion.Program + " is not installed: the page shows Markdown as it was typed; go install ./cmd/... installs it")
 		}
 	}
 	to := exportTarget{app: a, options: o, format: as, taken: map[string]bool{}}
@@ -167,9 +167,9 @@ type exportTarget struct {
 	app     *app
 	options exportOptions
 	format  export.Format
-	folder  string          // that gets a file for each conversation; empty: there is one file
-	taken   map[string]bool // names of files that were written
-	bundled []packed        // what goes into a bundle
+	folder  string          // gets a file for each conversation; empty for a single file
+	taken   map[string]bool // names of files written so far
+	bundled []packed        // content of the bundle
 }
 
 // packed is a conversation in a bundle.
@@ -180,7 +180,7 @@ type packed struct {
 	content  []byte
 }
 
-// check finds out where exports go before the first is made.
+// check determines where exports go before the first is made.
 func (t *exportTarget) check(conversations int) error {
 	out := t.options.out
 	if out == "-" {
@@ -241,12 +241,12 @@ func (t *exportTarget) report(e exported, title string) error {
 	return nil
 }
 
-// zstd returns what compresses bundles.
+// zstd returns the compression for bundles.
 func zstd(ctx context.Context) bundle.Zstd {
 	return bundle.Zstd{Compress: companion.Compressor(ctx), Decompress: companion.Decompressor(ctx)}
 }
 
-// pack writes the bundle, if there is to be one.
+// pack writes the bundle if the user asked for one.
 func (t *exportTarget) pack(ctx context.Context) error {
 	if len(t.bundled) == 0 {
 		return nil
@@ -283,8 +283,8 @@ func (t *exportTarget) pack(ctx context.Context) error {
 	return t.report(exported{File: file, Format: "bundle", Messages: messages, Bytes: out.Len()}, count(len(t.bundled), "conversation"))
 }
 
-// name returns the name of the file of a conversation in a folder. Two conversations of one
-// export do not get the same.
+// name returns the file name for a conversation in a folder, which is unique within an
+// export.
 func (t *exportTarget) name(g *export.Gathered) string {
 	name := portable.FileName(g.Title(), g.At(), t.format.Name)
 	if t.taken[name] {

@@ -40,11 +40,11 @@ func (o *filterFlags) define(cmd *cobra.Command) {
 	f.StringSliceVar(&o.models, "model", nil, "only conversations with `MODEL`, or a part of its name")
 	f.StringVar(&o.since, "since", "", "only conversations active since `WHEN`: "+whenForms)
 	f.StringVar(&o.until, "until", "", "only conversations last active before the end of `WHEN`")
-	f.BoolVar(&o.archived, "archived", false, "archived conversations, too")
+	f.BoolVar(&o.archived, "archived", false, "include archived conversations")
 }
 
-// defineCommon defines the flags that resume has, too. usual are the statuses that are
-// selected without a flag.
+// defineCommon defines the flags that resume also has. usual describes the statuses that
+// are selected without a flag.
 func (o *filterFlags) defineCommon(cmd *cobra.Command, usual string) {
 	f := cmd.Flags()
 	f.StringSliceVar(&o.types, "type", nil, "only conversations of `TYPE`; repeatable or comma-separated")
@@ -76,7 +76,7 @@ func (o *filterFlags) filter(now time.Time) (listing.Filter, error) {
 	return f, err
 }
 
-// narrows reports whether a flag leaves out conversations that the default would show.
+// narrows reports whether a flag hides conversations that are shown by default.
 func (o *filterFlags) narrows() bool {
 	return len(o.types)+len(o.tags)+len(o.agents)+len(o.models)+len(o.statuses) > 0 || o.since != "" || o.until != ""
 }

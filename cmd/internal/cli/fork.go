@@ -29,12 +29,12 @@ func forkCommand(a *app) *cobra.Command {
 		Use:   "fork <id> [-- arguments for the agent]",
 		Short: "Start a conversation from a point in another",
 		Long: `Starts a new conversation with copies of the messages and tool calls of another one, up
-to a message, and resumes it. The old conversation stays as it is. The two name each
-other in their links.
+to a message, and resumes it. The old conversation stays as it is. The two link to each
+other.
 
-The message is a number, as cortext show counts, or an id. If it is one of yours, the new
+MESSAGE is a number, as shown by cortext show, or an id. If it is a prompt, the new
 conversation ends before it, so that you can ask something else there. Without --at, it
-has the whole branch that cortext resume would continue.`,
+copies the whole branch that cortext resume would continue.`,
 		Example: `  cortext fork "api design"
   cortext fork "api design" --at 12 --title "API design with gRPC"
   cortext fork "api design" --branch 1 --no-resume`,
@@ -53,9 +53,9 @@ has the whole branch that cortext resume would continue.`,
 		return runFork(cmd, a, w, strings.Join(list, " "), o)
 	})
 	f := cmd.Flags()
-	f.StringVar(&o.At, "at", "", "end the copy at this `MESSAGE`: a number, as show counts, or an id")
-	f.IntVar(&o.Branch, "branch", 0, "copy branch `N`, as show counts (default: the one that resume continues)")
-	f.StringVar(&o.Title, "title", "", "the `TITLE` of the new conversation (default: that of the old one)")
+	f.StringVar(&o.At, "at", "", "end the copy at this `MESSAGE`: a number, as shown by cortext show, or an id")
+	f.IntVar(&o.Branch, "branch", 0, "copy branch `N`, as shown by cortext show (default: the one that resume continues)")
+	f.StringVar(&o.Title, "title", "", "the `TITLE` of the new conversation (default: the old title)")
 	f.BoolVar(&o.noResume, "no-resume", false, "do not start an agent")
 	f.StringVarP(&o.prompt, "prompt", "p", "", "send `TEXT`, run one turn without a terminal, and print the answer")
 	f.StringVar(&o.agent, "agent", "", "the `AGENT` to resume in: claude, opencode, gemini (default: the last one used)")
@@ -70,11 +70,11 @@ func runFork(cmd *cobra.Command, a *app, w *opened, query string, o forkOptions)
 	case o.At != "" && o.Branch != 0:
 		return &usageError{"--at and --branch cannot be combined", "--at finds a message on any branch"}
 	case o.Branch < 0 || o.Branch == 0 && cmd.Flags().Changed("branch"):
-		return &usageError{"--branch is a number from 1, as cortext show counts", ""}
+		return &usageError{"--branch is a number from 1, as cortext show numbers them", ""}
 	case cmd.Flags().Changed("title") && strings.TrimSpace(o.Title) == "":
 		return &usageError{"the title is empty", ""}
 	case !o.noResume && !o.json && !o.headless && !a.terminal.present():
-		return &usageError{"there is no terminal for the agent", "--no-resume starts no agent, -p TEXT runs one turn without a terminal"}
+		return &usageError{"there is no terminal for the agent", "use --no-resume to start no agent, or -p TEXT to run one turn without a terminal"}
 	case o.headless && (o.noResume || o.json):
 		return &usageError{"--prompt needs an agent: leave out --no-resume and --json", ""}
 	}
@@ -128,8 +128,8 @@ func (a *app) startFork(ctx context.Context, w *opened, e store.Entry, at histor
 	return runLaunch(ctx, a, w, e, o)
 }
 
-// canLaunch reports what would keep an agent from starting on a conversation, before a new
-// one is made for it. It changes nothing on disk.
+// canLaunch reports what would prevent an agent from starting, before a conversation is
+// created for it. It changes nothing on disk.
 func (a *app) canLaunch(ctx context.Context, l *launch.Launcher, e store.Entry, o resumeOptions) error {
 	if !o.headless && !a.terminal.present() {
 		return &usageError{"there is no terminal for the agent", "-p TEXT runs one turn without a terminal"}
@@ -138,9 +138,12 @@ func (a *app) canLaunch(ctx context.Context, l *launch.Launcher, e store.Entry, 
 	return err
 }
 
-// resumeInto continues a conversation in another workspace: in a new one there that begins
-// with copies of its messages.
+// resumeInto continues a conversation in another workspace, in a new conversation that
+// begins with copies of its messages.
 func resumeInto(cmd *cobra.Command, a *app, w *opened, e store.Entry, o resumeOptions) error {
+	if o.Branch == history.AllBranches {
+		return &usageError{"--into takes one branch, not all of them", ""}
+	}
 	dir, err := filepath.Abs(a.file(o.into))
 	if err != nil {
 		return err
@@ -155,10 +158,10 @@ func resumeInto(cmd *cobra.Command, a *app, w *opened, e store.Entry, o resumeOp
 	ctx := cmd.Context()
 	defer a.close(ctx, into)
 	if same, err := sameFolder(into.Store.Root(), w.Store.Root()); err != nil || same {
-		return cmp.Or(err, error(&usageError{"--into names the workspace that the conversation is in", "cortext fork starts a new conversation in the same workspace"}))
+		return cmp.Or(err, error(&usageError{"--into names the conversation's own workspace", "cortext fork starts a new conversation in the same workspace"}))
 	}
 	o.into = into.Store.Root()
-	o.Quiet = true // the commits since are those of another repository
+	o.Quiet = true // commits since then belong to another repository
 	if o.print {
 		built, err := o.build(ctx, w, e)
 		if err != nil {
@@ -167,7 +170,7 @@ func resumeInto(cmd *cobra.Command, a *app, w *opened, e store.Entry, o resumeOp
 		a.notices(w).built(built)
 		return printPayload(a.screen, built.Payload, o.json)
 	}
-	there := launch.New(into.Workspace, into.capture, w.payloads) // reads here, launches there
+	there := launch.New(into.Workspace, into.capture, w.payloads) // reads payloads here, launches there
 	if o.dryRun {
 		return a.dryRun(ctx, w, there, e, o)
 	}
@@ -188,7 +191,7 @@ func resumeInto(cmd *cobra.Command, a *app, w *opened, e store.Entry, o resumeOp
 	return runLaunch(ctx, a, into, forked, o)
 }
 
-// sameFolder reports whether two names lead to one folder.
+// sameFolder reports whether two paths lead to the same folder.
 func sameFolder(a, b string) (bool, error) {
 	one, err := os.Stat(a)
 	if err != nil {
@@ -198,8 +201,7 @@ func sameFolder(a, b string) (bool, error) {
 	return err == nil && os.SameFile(one, two), err
 }
 
-// fork forks a conversation of one workspace into another, or into the same one, and says
-// what it did.
+// fork forks a conversation into the same or another workspace, and prints the result.
 func (a *app) fork(from, to *opened, e store.Entry, o fork.Options) (store.Entry, error) {
 	f, err := fork.From(from.Workspace, to.Workspace, e, o)
 	if err != nil {

@@ -14,14 +14,14 @@ import (
 	"cortext/schema"
 )
 
-// sample is a row to try a template on: each field has a usual value.
+// sample is a row with typical values, for trying out a template.
 var sample = row{Listed: listing.Listed{
 	ID: "01kajbx5k9p3e7h0k4n8q2s6hv", ConversationID: "1030-brainstorm-api-design-s6hv", Path: "conversations/2025-11-22/1030-brainstorm-api-design-s6hv",
 	Title: "API design", Type: "brainstorm", Status: "paused", Agent: "claude", CreatedAt: "2025-11-22T10:30:00.000Z", LastActive: "2025-11-22T11:30:00.000Z",
 	MessageCount: 24, Tokens: 9000, Summary: "REST.", Tags: []string{"api", "http", "draft"}, Model: "model", Provider: "provider", Description: "API design", Workspace: "/w",
 }}
 
-// parseFormat parses a template of --format and tries it.
+// parseFormat parses a template of --format and tries it out.
 func parseFormat(text string, now func() time.Time) (*template.Template, error) {
 	t, err := template.New("format").Funcs(template.FuncMap{
 		"json": func(v any) (string, error) {

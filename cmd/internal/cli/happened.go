@@ -18,7 +18,7 @@ func happenedCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:     "happened -- [EVENT FOLDER MESSAGE ROLE COUNT]…",
 		Short:   "Run the workspace's hooks for events (called by cortext)",
-		Long:    "Runs the programs in .workspace/hooks for events that have happened. cortext runs it by itself.",
+		Long:    "Runs the programs in .workspace/hooks for events that have happened. cortext runs this command itself.",
 		Example: "  cortext happened -- session-message conversations/2025-11-22/1030-brainstorm-api-design-hv37 01kan assistant 2",
 		Hidden:  true,
 		RunE: a.quietlyWithin(func(cmd *cobra.Command, w *opened, list []string) error {

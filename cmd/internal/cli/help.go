@@ -37,7 +37,7 @@ func (a *app) addHelp(root *cobra.Command) {
 	})
 }
 
-// unknownCommand returns the error for a word that is no command.
+// unknownCommand returns the error for a word that is not a command.
 func unknownCommand(root *cobra.Command, word string) error {
 	var names []string
 	for _, c := range root.Commands() {

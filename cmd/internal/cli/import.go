@@ -24,22 +24,22 @@ func importCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "import FILE…",
 		Short: "Import transcripts and exports",
-		Long: `Imports transcripts that an agent wrote: messages, tool calls with their results, and
-the conversations of sub-agents. Everything is stored verbatim, except that secrets
+		Long: `Imports agents' transcripts: messages, tool calls with their results, and the
+conversations of sub-agents. Everything is stored verbatim, except that secrets
 are redacted. import detects the agent from the content of each file. Importing a
 transcript again adds only what is new.
 
 It also imports what cortext export wrote (json, jsonl, bundles) and folders of such
-files; - is standard input. Each export becomes a new conversation, with an id and times
-of its own. With --keep-ids it stays the same conversation; if that is here already, it
-gets the messages that it lacks.`,
+files; - is standard input. Each export becomes a new conversation with a new id and new
+times. With --keep-ids it stays the same conversation: if this workspace already has it,
+import adds the missing messages.`,
 		Example: "  cortext import ~/.claude/projects/*/*.jsonl\n  cortext import session-api-design-2025-11-22.json",
 		Args:    args(cobra.MinimumNArgs(1)),
 		RunE:    func(cmd *cobra.Command, files []string) error { return runImport(a, cmd, files, o) },
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.Agent, "agent", "", "the `AGENT` that wrote the files: claude, opencode, gemini (default: detect)")
-	f.StringVar(&o.Type, "type", "", "the `TYPE` of new conversations (default: that of the first /workspace.<type> command, or chat)")
+	f.StringVar(&o.Type, "type", "", "the `TYPE` of new conversations (default: from the first /workspace.<type> command, or chat)")
 	f.StringVar(&o.Title, "title", "", "the `TITLE` of a new conversation (default: the first words of the conversation)")
 	f.BoolVar(&o.keepIDs, "keep-ids", false, "keep the ids and times of exported conversations")
 	f.BoolVar(&o.json, "json", false, "print one JSON object per conversation, one per line")
@@ -53,7 +53,7 @@ func runImport(a *app, cmd *cobra.Command, files []string, o importOptions) erro
 	}
 	defer a.close(cmd.Context(), w)
 	if o.keepIDs && (o.Type != "" || o.Title != "") {
-		return &usageError{"--keep-ids keeps the type and title, too: leave out --type and --title", ""}
+		return &usageError{"--keep-ids also keeps the type and title: leave out --type and --title", ""}
 	}
 	r := importRun{app: a, w: w, importOptions: o, progress: progress{out: a.screen.errw, now: w.Env.Now, show: isTerminal(a.screen.errw)}}
 	o.Progress, o.Program = r.progress.update, thisProgram()
@@ -75,7 +75,7 @@ func thisProgram() string {
 	if err != nil {
 		return ""
 	}
-	return fmt.Sprintf("%s %d %d", file, info.Size(), info.ModTime().UnixNano()) // some file systems give all files the same time
+	return fmt.Sprintf("%s %d %d", file, info.Size(), info.ModTime().UnixNano()) // on some file systems all files have the same time
 }
 
 // An importRun is one call of import.

@@ -23,7 +23,7 @@ const standardInput = "-"
 // maxDocument is the size, in bytes, of the largest export that is read.
 const maxDocument = 1 << 30
 
-// named imports what a word of the command line names. An error ends the command.
+// named imports the files that an argument names. An error ends the command.
 func (r *importRun) named(ctx context.Context, name string) error {
 	if name == standardInput {
 		return r.standardInput(ctx)
@@ -33,18 +33,18 @@ func (r *importRun) named(ctx context.Context, name string) error {
 		tried := r.tried
 		err := r.folder(ctx, name)
 		if err == nil && r.tried == tried {
-			err = r.fail(fmt.Errorf("%s: holds no file that ends in %s", name, orList(inFolders())))
+			err = r.fail(fmt.Errorf("%s: no file in it ends in %s", name, orList(inFolders())))
 		}
 		return err
 	}
 	return r.oneFile(ctx, name)
 }
 
-// inFolders are the endings of files that are looked at in a folder.
+// inFolders are the suffixes of the files to import from a folder.
 func inFolders() []string { return []string{".json", ".jsonl", ".zst"} }
 
-// folder imports the files in a folder, then those in its folders: the transcripts of
-// sub-agents are in folders beside those of their sessions. It follows no links.
+// folder imports the files in a folder, then those in its subfolders: the transcripts of
+// sub-agents are in folders beside those of their sessions. It does not follow links.
 func (r *importRun) folder(ctx context.Context, dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -69,8 +69,8 @@ func (r *importRun) folder(ctx context.Context, dir string) error {
 	return nil
 }
 
-// fail counts a file that was not imported. It returns err if it is the only one that the
-// user named.
+// fail counts a file that was not imported. It returns err if the user named only that
+// file.
 func (r *importRun) fail(err error) error {
 	r.tried, r.failed = r.tried+1, r.failed+1
 	r.progress.clear()
@@ -92,7 +92,7 @@ func (r *importRun) standardInput(ctx context.Context) error {
 	}
 	done, err := r.content(ctx, "standard input", text)
 	if err == nil && !done {
-		err = r.fail(&inject.FileError{File: "standard input", Why: "is no export (a transcript has to be a file)"})
+		err = r.fail(&inject.FileError{File: "standard input", Why: "is not an export (a transcript must be a file)"})
 	}
 	return err
 }
@@ -132,22 +132,17 @@ func (r *importRun) document(ctx context.Context, file string) (done bool, err e
 
 // content imports the content of a file.
 func (r *importRun) content(ctx context.Context, name string, text []byte) (done bool, err error) {
-	switch {
-	case bundle.Is(text):
+	if bundle.Is(text) {
 		return true, r.bundle(ctx, name, bytes.NewReader(text), int64(len(text)))
-	case portable.IsLines(text):
-		return true, r.conversation(ctx, name, func() (*portable.Conversation, error) { return portable.ReadLines(bytes.NewReader(text)) })
-	case !portable.IsJSON(text):
-		return false, nil
 	}
-	c, err := portable.ReadJSON(text)
-	if format := (*portable.FormatError)(nil); errors.As(err, &format) && (format.Foreign || !bytes.Contains(text[:min(len(text), 4096)], []byte(`"exportedAt"`))) {
+	c, ok, err := portable.Read(text)
+	if !ok {
 		return false, nil
 	}
 	return true, r.conversation(ctx, name, func() (*portable.Conversation, error) { return c, err })
 }
 
-// bundle imports every conversation of a bundle, unless the bundle is refused: then none.
+// bundle imports every conversation in a bundle, or none if the bundle is refused.
 func (r *importRun) bundle(ctx context.Context, name string, from io.ReadSeeker, size int64) error {
 	limits, zstd := bundle.Default(), zstd(ctx)
 	if _, err := zstd.Check(from, size, limits); err != nil {
@@ -167,7 +162,7 @@ func (r *importRun) bundle(ctx context.Context, name string, from io.ReadSeeker,
 		entry = name + ": " + entry
 		done, err := r.content(ctx, entry, text)
 		if err == nil && !done {
-			err = r.fail(&inject.FileError{File: entry, Why: "is no export"})
+			err = r.fail(&inject.FileError{File: entry, Why: "is not an export"})
 		}
 		return err
 	})
@@ -202,7 +197,7 @@ func (r *importRun) conversation(ctx context.Context, name string, read func() (
 	return printDocument(r.app.screen, name, got, r.json)
 }
 
-// printDocument says what became of an export.
+// printDocument prints the result of importing an export.
 func printDocument(on screen, name string, got *export.Imported, asJSON bool) error {
 	s := got.Entry.Session
 	if asJSON {

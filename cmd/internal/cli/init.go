@@ -41,13 +41,13 @@ func initCommand(a *app) *cobra.Command {
 		Use:   "init",
 		Short: "Set up a workspace in this folder",
 		Long: `Creates .workspace/, which holds the settings and the prompts of the conversation
-types, and adds lines to .gitattributes that let git merge conversations. In a clone it
-also sets up cortext as git's merge driver for them, which git never commits. With
---agent it also installs that agent's slash commands and hooks. Commit them: they do
-nothing for people who do not have cortext. On a terminal, init lists its changes and
-asks before it makes them. You can run it again at any time, also without --agent: it
-updates the files of the agents that are set up here, after you added a type to
-.workspace/commands or changed a setting, and keeps what you edited.`,
+types, and adds lines to .gitattributes that let git merge conversations. It also makes
+cortext the merge driver for them in this clone, because git does not commit that setting. With
+--agent it also installs that agent's slash commands and hooks. Commit these files: they do
+nothing for people who do not have cortext. On a terminal, init lists its changes and asks
+before it makes them. You can run it again at any time. Without --agent it updates the files
+of the agents that are already set up, for example after you add a type to
+.workspace/commands or change a setting. It keeps your edits.`,
 		Example: "  cortext init",
 		Args:    args(cobra.NoArgs),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runInit(a, cmd, o) },
@@ -60,15 +60,15 @@ updates the files of the agents that are set up here, after you added a type to
 	f.StringVar(&o.commit, "commit", "", "`WHEN` to commit a conversation to git: stop or off (default: off; on a terminal, ask)")
 	f.StringVar(&o.capture, "capture", "", "`WHICH` sessions to capture: commands (those that use a /workspace command) or all (default: commands; on a terminal, ask)")
 	f.BoolVar(&o.noDriver, "no-merge-driver", false, "let git merge conversations in this clone without cortext, and remove the merge driver of an earlier init")
-	f.BoolVar(&o.linkCommits, "link-commits", false, "name the conversation in each commit made while it is active, by git's hooks of this clone; =false removes them")
+	f.BoolVar(&o.linkCommits, "link-commits", false, "add the active conversation to commit messages, with git hooks in this clone; =false removes the hooks")
 	f.BoolVarP(&o.yes, "yes", "y", false, "do not ask: use the defaults and the agents found on this machine")
 	f.BoolVar(&o.dryRun, "dry-run", false, "list the files that would change, without changing them")
 	f.BoolVar(&o.json, "json", false, "print the changes as JSON")
 	return cmd
 }
 
-// check requires values that init knows. In a workspace that is there already, they must be
-// those in effect, so that init can be repeated after a failure.
+// check rejects unknown values. In an existing workspace, the values must be those in
+// effect, so that init can be repeated after a failure.
 func (r *initRun) check() error {
 	var now settings.Config
 	o := r.initOptions
@@ -118,7 +118,7 @@ func runInit(a *app, cmd *cobra.Command, o initOptions) error {
 	if o.dryRun {
 		return r.dryRun(planned)
 	}
-	shown := false // the user has seen what changes
+	shown := false // whether the user has seen the changes
 	if asks {
 		if planned, shown, err = r.confirm(planned); err != nil {
 			return err
@@ -172,12 +172,13 @@ type initRun struct {
 	cmd   *cobra.Command
 	dir   string
 	isNew bool
-	again bool // the agents are those of an earlier init, and nobody is asked
+	again bool // the agents come from an earlier init, so nobody is asked
 	initOptions
 }
 
-// chooseAgents chooses the agents whose commands are in the workspace. Without any, it
-// chooses those installed on this machine, if the user is asked or agreed to that.
+// chooseAgents chooses the agents whose commands are in the workspace. If there are none,
+// it chooses the agents installed on this machine, provided that the user can confirm or
+// used --yes.
 func (r *initRun) chooseAgents(agreed bool) (err error) {
 	r.agents, err = r.agentsSetUp()
 	switch {
@@ -217,7 +218,7 @@ func (r *initRun) agentsFound() (names []string) {
 	return names
 }
 
-// preflight returns what prevents using an agent in the folder.
+// preflight reports what prevents using an agent in the folder.
 func (r *initRun) preflight(agent inject.Agent) error {
 	launcher, ok := agent.(inject.Launcher)
 	if !ok {
@@ -227,8 +228,8 @@ func (r *initRun) preflight(agent inject.Agent) error {
 	return err
 }
 
-// plan plans the files of the agents. If there is no workspace yet, it plans as if
-// there were one with the built-in prompts.
+// plan plans the agents' files. If there is no workspace yet, it assumes one with the
+// built-in prompts.
 func (r *initRun) plan() (all []inject.Change, err error) {
 	if len(r.agents) == 0 {
 		return nil, nil
@@ -241,7 +242,7 @@ func (r *initRun) plan() (all []inject.Change, err error) {
 	r.app.screen.warn(w.Warnings...)
 	for _, name := range r.agents {
 		installer := install.New(w)
-		user := !r.noUser && (!r.again || installer.InHome(name)) // what an earlier init left out stays out
+		user := !r.noUser && (!r.again || installer.InHome(name)) // what an earlier init left out is not added
 		changes, err := installer.Plan(name, install.Options{Plugin: r.plugin, Status: r.status, User: user})
 		if err != nil {
 			return nil, err
@@ -251,7 +252,7 @@ func (r *initRun) plan() (all []inject.Change, err error) {
 	return all, nil
 }
 
-// dryRun shows what init would do, file by file.
+// dryRun prints what init would do, file by file.
 func (r *initRun) dryRun(planned []inject.Change) error {
 	missing, err := install.Missing(r.dir)
 	if err != nil {
@@ -277,8 +278,8 @@ func (r *initRun) showPlan(planned []inject.Change) (bool, error) {
 	return true, nil
 }
 
-// confirm shows the user what will change and asks for what the flags leave open. If the
-// answers change the plan, it returns another one, which the user has not seen.
+// confirm shows the user the changes and asks for settings that no flag sets. If the
+// answers change the plan, it returns the new plan, which the user has not seen.
 func (r *initRun) confirm(planned []inject.Change) (_ []inject.Change, shown bool, err error) {
 	if shown, err = r.showPlan(planned); err != nil || !shown || r.yes {
 		return planned, shown, err
@@ -291,7 +292,7 @@ func (r *initRun) confirm(planned []inject.Change) (_ []inject.Change, shown boo
 	return planned, shown, err
 }
 
-// ask asks for what the flags leave open. Nothing has been changed yet.
+// ask asks for settings that no flag sets. Nothing has been changed yet.
 func (r *initRun) ask() (err error) {
 	ctx := r.cmd.Context()
 	if r.found && len(r.agents) > 0 {
@@ -325,8 +326,8 @@ func (r *initRun) ask() (err error) {
 	return nil
 }
 
-// askAgents asks which agents the workspace is for. If the user types nothing, it returns
-// the agents that were found.
+// askAgents asks which agents the workspace is for. It returns found if the user presses
+// Enter.
 func (r *initRun) askAgents(ctx context.Context, found []string) ([]string, error) {
 	var known []string
 	for _, agent := range r.app.Agents {
@@ -350,7 +351,7 @@ func (r *initRun) askAgents(ctx context.Context, found []string) ([]string, erro
 	}
 }
 
-// write makes the workspace, and writes the files of the agents.
+// write creates the workspace and writes the agents' files.
 func (r *initRun) write(planned []inject.Change) (created []string, err error) {
 	created, err = install.Init(r.dir, r.commit, r.capture)
 	if err != nil || len(planned) == 0 {
@@ -365,14 +366,14 @@ func (r *initRun) write(planned []inject.Change) (created []string, err error) {
 	return created, install.New(w).Apply(planned)
 }
 
-// mergeDriver sets up the merge driver of the clone, or removes it, and returns a line that
-// says so; "" if there is nothing to do.
+// mergeDriver sets up or removes the merge driver of the clone. It returns a line that says
+// so, or "" if there was nothing to do.
 func (r *initRun) mergeDriver() (done string, err error) {
 	d, err := r.app.driver()
 	if err != nil || git.CommonDir(r.dir) == "" {
 		return "", err
 	}
-	if r.noDriver { // the next command need not offer it
+	if r.noDriver { // do not offer it again
 		registry.In(workspace.StateDir(r.app.machine())).Suggest(driverSuggestion, registry.At(r.dir).Place())
 	}
 	switch is := d.In(r.dir); {
@@ -384,7 +385,7 @@ func (r *initRun) mergeDriver() (done string, err error) {
 	return "", nil
 }
 
-// commitHooks adds our parts to git's hooks, or removes them, if the user asks for it, and
+// commitHooks adds our lines to git's hooks or removes them, if the user asks for it. It
 // returns lines that say so.
 func (r *initRun) commitHooks() (done string, err error) {
 	switch {
@@ -404,8 +405,8 @@ func (r *initRun) commitHooks() (done string, err error) {
 	return done, err
 }
 
-// ready returns the first chosen agent that is installed, and what is missing before the
-// agents can be started, one line each.
+// ready returns the first chosen agent that is installed, and a line for each thing that
+// prevents an agent from starting.
 func (r *initRun) ready() (start string, missing []string) {
 	for _, agent := range r.app.Agents {
 		chosen := slices.Contains(r.agents, agent.Name())
@@ -421,7 +422,7 @@ func (r *initRun) ready() (start string, missing []string) {
 		switch {
 		case err == nil || !chosen && !uninstalled:
 		case uninstalled:
-			way, _, _ := strings.Cut(stopped.Fix, ";") // the rest concerns a launch
+			way, _, _ := strings.Cut(stopped.Fix, ";") // the rest is about launching
 			missing = append(missing, fmt.Sprintf("%s is not installed: %s", stopped.Agent, way))
 		case stopped != nil:
 			missing = append(missing, fmt.Sprintf("%s: %s", visible(err.Error()), visible(stopped.Fix)))

@@ -9,8 +9,8 @@ import (
 	"cortext/inject"
 )
 
-// printNext prints what to do after init. start names an agent that can be started, or is
-// empty; chosen is whether init set up agents.
+// printNext prints what to do after init. start is the name of an agent that can be
+// started, or "". chosen says whether init set up agents.
 func printNext(on screen, chosen bool, start string) {
 	switch {
 	case !chosen:
@@ -22,14 +22,14 @@ func printNext(on screen, chosen bool, start string) {
 	}
 }
 
-// verbs are the words for what happens to files.
+// verbs are the words for changes to files.
 type verbs struct{ create, update, remove string }
 
 func (v verbs) of(action inject.Action) string {
 	return map[inject.Action]string{inject.Create: v.create, inject.Update: v.update, inject.Remove: v.remove}[action]
 }
 
-// changing counts the files that change.
+// changing counts the changed files.
 func changing(changes []inject.Change) (n int) {
 	for _, c := range changes {
 		if c.Action != inject.Same && c.Action != inject.Keep {
@@ -39,10 +39,10 @@ func changing(changes []inject.Change) (n int) {
 	return n
 }
 
-// mostNamed is how many commands are listed by name.
+// mostNamed is the maximum number of commands listed by name.
 const mostNamed = 2
 
-// printGroups prints what happens to the files, one line per folder, because an agent has
+// printGroups prints the changes to files, one line per folder, because an agent has
 // fourteen commands.
 func printGroups(on screen, made []string, changes []inject.Change, v verbs) {
 	var all []inject.Change

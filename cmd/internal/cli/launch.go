@@ -38,7 +38,7 @@ func runLaunch(ctx context.Context, a *app, w *opened, e store.Entry, o resumeOp
 	}
 	a.notices(w).built(p.Built)
 	printStarting(a.screen, p)
-	closed := make(chan os.Signal, 1) // the terminal closed: still save what the agent did
+	closed := make(chan os.Signal, 1) // if the terminal closes, still save what the agent did
 	signal.Notify(closed, syscall.SIGHUP)
 	defer signal.Stop(closed)
 	ctx = context.WithoutCancel(ctx)
@@ -58,7 +58,7 @@ func runLaunch(ctx context.Context, a *app, w *opened, e store.Entry, o resumeOp
 
 // noTerminal is the error of a launch that would need a terminal.
 func noTerminal() error {
-	return &usageError{"there is no terminal for the agent", "-p TEXT runs one turn without a terminal, --print writes what the agent would get"}
+	return &usageError{"there is no terminal for the agent", "-p TEXT runs one turn without a terminal, --print prints the payload"}
 }
 
 // environ returns our environment, with cortext on the PATH for the agent's tools.
@@ -71,7 +71,7 @@ func environ() []string {
 	return env
 }
 
-// printStarting says on a terminal what the agent is about to get.
+// printStarting prints on a terminal what the agent will get.
 func printStarting(on screen, p *launch.Plan) {
 	if !isTerminal(on.errw) {
 		return
@@ -81,14 +81,14 @@ func printStarting(on screen, p *launch.Plan) {
 		got.Included, count(got.Original, "message"), got.Tokens, got.Budget, got.Strategy)
 }
 
-// printLaunched says on a terminal what became of the conversation.
+// printLaunched prints on a terminal how the conversation ended.
 func printLaunched(on screen, agent string, after *launch.Result) {
 	if after.Unsaved != nil || !isTerminal(on.errw) {
 		return
 	}
 	s, done := after.Entry.Session, "Saved"
 	if after.Unused {
-		done = "Nothing was said in " + agent
+		done = "No new messages in " + agent
 	}
 	fmt.Fprintf(on.errw, "%s: %s (%s, %s). Resume it with: %s\n", done, oneLine(s.DisplayTitle()), s.Status, count(s.MessageCount, "message"), shell.Quote("cortext", "resume", s.ID))
 }

@@ -48,22 +48,21 @@ func (l links) make() error {
 	return nil
 }
 
-// restore creates links that are missing or broken. The command ignores a failure, since
-// it has done its work; init reports it.
+// restore creates links that are missing or broken. Only init reports failures.
 func (l links) restore() {
 	if _, err := os.Stat(filepath.Join(l.dir, "cortext")); errors.Is(err, fs.ErrNotExist) {
 		_ = l.make()
 	}
 }
 
-// staysThere reports whether a program can be linked to: go run removes what it built,
-// and on Windows not everyone may create links.
+// staysThere reports whether links to a program work: go run deletes the program
+// afterwards, and on Windows not everyone may create links.
 func staysThere(program string) bool {
 	return runtime.GOOS != "windows" && !strings.Contains(program, "/go-build")
 }
 
-// linkTo creates a link to a program, or removes it if there is no such program. It
-// leaves alone what is not a link.
+// linkTo creates a link to a program, or removes the link if the program does not exist. It
+// does not replace anything but links.
 func linkTo(target, link string) error {
 	switch info, err := os.Lstat(link); {
 	case err == nil && info.Mode()&fs.ModeSymlink == 0:

@@ -30,17 +30,18 @@ func listCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List conversations, most recent first",
-		Long: `Lists the active and paused conversations of the workspace, the most recently active
-first. A note on standard error says how many completed and archived ones are hidden,
-names each conversation that has messages waiting outside the work tree, and says how to
-put them back. The first column is a short name that cortext resume and cortext show take.
+		Long: `Lists the active and paused conversations of the workspace, the most recently
+active first. Notes on standard error give the number of hidden conversations (completed or
+archived), and name those with messages waiting outside the work tree, with the command that
+puts them back. The first column is a short name that cortext resume and cortext show
+accept.
 
 A template of --format is in the syntax of Go's text/template, as in docker and gh. Its
 fields are {{.ID}}, {{.ConversationID}}, {{.Path}}, {{.Title}}, {{.Type}}, {{.Status}},
 {{.Archived}}, {{.Agent}}, {{.Model}}, {{.Provider}}, {{.CreatedAt}}, {{.LastActive}},
 {{.MessageCount}}, {{.Tokens}}, {{.Summary}}, {{.Description}}, {{.Tags}}, {{.Waiting}},
 {{.Workspace}}. The functions are json, join, lower, upper, ago, and those of Go: {{json .}}
-prints all fields. Each conversation is on a line.`,
+prints all fields. Each conversation is printed on its own line.`,
 		Example: "  cortext list --type plan,debug --since \"2 weeks ago\"\n  cortext list --status all --sort tokens --limit 10\n  cortext list --all --format '{{.ID}} {{.Title}}'",
 		Args:    args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -49,13 +50,13 @@ prints all fields. Each conversation is on a line.`,
 	}
 	f := cmd.Flags()
 	o.define(cmd)
-	f.StringVar(&o.search, "search", "", "only conversations with all `WORDS` in title, folder, tags, first message or summary")
+	f.StringVar(&o.search, "search", "", "only conversations with all `WORDS` in the title, folder, tags, first message or summary")
 	f.StringVar(&o.sort, "sort", string(listing.ByLastActive), "sort by `ORDER`: "+orList(orderNames())+"; the newest or largest first")
 	f.BoolVar(&o.reverse, "reverse", false, "reverse the order")
 	f.IntVar(&o.limit, "limit", 0, "list at most `N` conversations")
 	f.IntVar(&o.offset, "offset", 0, "leave out the first `N` conversations")
-	f.BoolVar(&o.all, "all", false, "the conversations of every workspace on this machine")
-	f.BoolVar(&o.refresh, "refresh", false, "look at all files first, for edits made by hand within the last minute")
+	f.BoolVar(&o.all, "all", false, "list the conversations of every workspace on this machine")
+	f.BoolVar(&o.refresh, "refresh", false, "check all files first, to see manual edits from the last minute")
 	f.BoolVar(&o.json, "json", false, "print an array of JSON objects")
 	f.StringVar(&o.format, "format", "", "print each conversation with `TEMPLATE`, such as '{{.ID}} {{.Title}}'")
 	return cmd
@@ -108,16 +109,9 @@ func runList(a *app, cmd *cobra.Command, o *listOptions) error {
 	if err != nil {
 		return err
 	}
-	var sel selection
-	w, err := a.open(cmd)
-	switch {
-	case err == nil:
-		sel.workspaces, sel.here = []*opened{w}, true
-	case !o.all || !errors.Is(err, store.ErrNoWorkspace):
+	sel := selection{named: o.all}
+	if err := sel.open(a, cmd); err != nil {
 		return err
-	}
-	if o.all {
-		sel.workspaces = append(sel.workspaces, a.others(cmd)...)
 	}
 	defer sel.close(cmd.Context(), a)
 	if o.refresh {
@@ -133,7 +127,7 @@ func runList(a *app, cmd *cobra.Command, o *listOptions) error {
 	err = a.printList(&sel, o)
 	for i, l := range sel.listings {
 		if l.Stale() {
-			_ = a.hooks().Later(sel.workspaces[i].Workspace, "refresh") // the next list tries again
+			_ = a.hooks().Later(sel.workspaces[i].Workspace, "refresh") // on failure the next list tries again
 		}
 	}
 	return err
@@ -171,7 +165,7 @@ func (a *app) printList(sel *selection, o *listOptions) error {
 	return errors.Join(err, missing)
 }
 
-// tellHidden says how many conversations are not shown, and how to see them.
+// tellHidden prints how many conversations are not shown, and how to see them.
 func (a *app) tellHidden(sel *selection, o *listOptions) {
 	total := 0
 	for _, l := range sel.listings {
@@ -180,7 +174,7 @@ func (a *app) tellHidden(sel *selection, o *listOptions) {
 	shown, matching, hidden, archived := sel.counts()
 	switch {
 	case total == 0:
-		fmt.Fprintln(a.screen.errw, "no conversations yet: cortext new begins one, cortext import captures one")
+		fmt.Fprintln(a.screen.errw, "no conversations yet: cortext new starts one, cortext import captures one")
 		return
 	case matching == 0 && (o.narrows() || o.search != ""):
 		fmt.Fprintln(a.screen.errw, "no conversation matches these filters")
@@ -216,7 +210,7 @@ func (a *app) tell(w *opened, shown []store.Entry) map[string]int {
 	names := w.Store.WaitingPaths()
 	waiting := map[string]int{}
 	if len(names) > 0 {
-		list, _ := w.Waiting(shown...) // the notices say what cannot be counted
+		list, _ := w.Waiting(shown...) // the notices report what cannot be counted
 		for _, v := range list {
 			waiting[v.Entry.Path] += v.Messages
 		}
@@ -246,7 +240,7 @@ func printJSON(out io.Writer, rows iter.Seq[row]) error {
 	return w.Flush()
 }
 
-// unlisted returns an error if a list lacks conversations because their folder cannot be
+// unlisted returns an error if conversations are missing because their folder cannot be
 // read.
 func unlisted(l *listing.Listing) error {
 	days := l.Unreadable()
@@ -256,5 +250,5 @@ func unlisted(l *listing.Listing) error {
 	for i, day := range days {
 		days[i] = "conversations/" + day
 	}
-	return fmt.Errorf("the conversations in %s are not listed, since it cannot be read: make it readable", strings.Join(days, ", "))
+	return fmt.Errorf("the conversations in %s are not listed because it cannot be read: make it readable", strings.Join(days, ", "))
 }

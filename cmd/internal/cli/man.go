@@ -13,14 +13,14 @@ import (
 	"cortext/schema"
 )
 
-// manCommand makes the hidden command that writes the manual. It needs all the others, so
-// it is not one of commands, which may be built alone.
+// manCommand returns the hidden command that writes the manual. It is not in commands,
+// because it needs all other commands to be built.
 func manCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:     "man <folder>",
 		Hidden:  true,
 		Short:   "Write the manual pages into a folder",
-		Long:    "Writes a manual page for cortext and one for each command into a folder, which it creates.",
+		Long:    "Writes a manual page for cortext and one for each command into a folder. It creates the folder.",
 		Example: "  cortext man ~/.local/share/man/man1",
 		Args:    args(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, list []string) error {
@@ -51,7 +51,7 @@ func writeManual(root *cobra.Command, dir string) error {
 // pageName returns the name of a command's page: cortext-list.
 func pageName(cmd *cobra.Command) string { return strings.ReplaceAll(cmd.CommandPath(), " ", "-") }
 
-// manualPage returns the page of a command. all are the commands that have one.
+// manualPage returns the page of a command. all are the commands with a page.
 func manualPage(cmd *cobra.Command, all []*cobra.Command) []byte {
 	var b bytes.Buffer
 	title := func(s string) { fmt.Fprintf(&b, ".SH %s\n", s) }

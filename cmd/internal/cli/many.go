@@ -12,9 +12,9 @@ import (
 	"cortext/store"
 )
 
-// pickMany returns the conversations that arguments name, one each, without repetition; or
-// the current conversation if there are no arguments. Several words that together name one
-// conversation count as one argument, as in the commands that take one conversation.
+// pickMany returns the conversations that the arguments name, without duplicates, or the
+// current conversation if there are no arguments. Words that together name one conversation
+// count as one argument, as in commands for one conversation.
 func pickMany(w *opened, queries []string) ([]store.Entry, error) {
 	if len(queries) == 0 {
 		e, err := w.caller().Current()
@@ -39,13 +39,13 @@ func pickMany(w *opened, queries []string) ([]store.Entry, error) {
 // An edit is a change that a command makes to several conversations.
 type edit struct {
 	change organise.Change
-	done   string // what it did, for a message: "tagged backend"
+	done   string // past tense for a message, such as "tagged backend"
 	had    string // what a conversation that it did not change was before
 	json   bool
 }
 
-// apply makes a change to conversations and reports each. A conversation that cannot be
-// changed does not keep others from being changed.
+// apply makes a change to conversations and prints each. It goes on if one cannot be
+// changed.
 func (a *app) apply(ctx context.Context, w *opened, entries []store.Entry, c edit) error {
 	var errs []error
 	rows := []row{}
@@ -82,5 +82,5 @@ func (a *app) apply(ctx context.Context, w *opened, entries []store.Entry, c edi
 	return errors.Join(errs...)
 }
 
-// progressFrom is how many conversations a command changes without showing progress.
+// progressFrom is the number of conversations that a command changes without showing progress.
 const progressFrom = 20

@@ -19,9 +19,9 @@ func mergeDriverCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "merge-driver BASE OURS THEIRS NAME",
 		Short: "Merge a file of a conversation (called by git)",
-		Long: `Merges two versions of a file of a conversation into OURS, as a merge driver of git
-does. The result is the same whichever side is ours. If it fails, OURS is unchanged.
-cortext init sets it up; without it, git keeps the lines of both sides.`,
+		Long: `Merges two versions of a file of a conversation into OURS, as git's merge
+driver. The result does not depend on which side is ours. If the merge fails, OURS is
+unchanged. cortext init sets up the driver; without it, git keeps the lines of both sides.`,
 		Example: "  git config merge.cortext.driver \"cortext merge-driver %O %A %B %P\"",
 		Hidden:  true,
 		Args:    args(cobra.ExactArgs(4)),
@@ -31,11 +31,11 @@ cortext init sets it up; without it, git keeps the lines of both sides.`,
 	}
 }
 
-// maxMerged is the size, in bytes, of the largest file that is merged in memory.
+// maxMerged is the size of the largest file to merge in memory, in bytes.
 const maxMerged = 1 << 30
 
-// mergeFiles merges two versions of the file with a name into the file ours. It replaces
-// ours at once, because git merges in another way if this fails.
+// mergeFiles merges two versions of a file into the file ours. It replaces ours atomically,
+// because git merges differently if this fails.
 func mergeFiles(base, ours, theirs, name string) error {
 	var texts [3][]byte
 	for i, file := range []string{base, ours, theirs} {
@@ -68,8 +68,8 @@ func mergeFiles(base, ours, theirs, name string) error {
 	return err
 }
 
-// driver returns the merge driver for the conversations of a workspace. Its program is the
-// link to cortext, which stays when cortext is installed elsewhere.
+// driver returns the merge driver for the conversations of a workspace. It runs the link to
+// cortext, which survives an installation elsewhere.
 func (a *app) driver() (git.Driver, error) {
 	program := filepath.Join(a.links().dir, "cortext")
 	if _, err := os.Stat(program); err != nil {
@@ -83,7 +83,7 @@ func (a *app) driver() (git.Driver, error) {
 // driverSuggestion names the suggestion of the merge driver in the registry.
 const driverSuggestion = "merge-driver"
 
-// suggestDriver offers the merge driver at the first command in a clone.
+// suggestDriver offers the merge driver when the first command runs in a clone.
 func (a *app) suggestDriver(ctx context.Context, ws *workspace.Workspace) {
 	root := ws.Here.Workspace()
 	d, err := a.driver()
@@ -94,10 +94,10 @@ func (a *app) suggestDriver(ctx context.Context, ws *workspace.Workspace) {
 		return
 	}
 	if !a.terminal.present() {
-		a.screen.warn("cortext is not the merge driver of this clone, so git keeps the lines of both sides; cortext init changes that")
+		a.screen.warn("this clone does not use cortext as merge driver, so git keeps the lines of both sides; cortext init changes that")
 		return
 	}
-	yes, err := a.terminal.ask(ctx, "Let cortext merge conversations in this clone, by a merge driver in .git/config?")
+	yes, err := a.terminal.ask(ctx, "Let cortext merge conversations in this clone, with a merge driver in .git/config?")
 	if err == nil && yes {
 		err = d.Set(ctx, root)
 	}

@@ -11,7 +11,7 @@ import (
 	"cortext/store"
 )
 
-// Notices are what a command says about conversations besides its result.
+// Notices are messages about conversations that a command prints in addition to its result.
 type notices struct {
 	screen screen
 	w      *opened
@@ -19,8 +19,8 @@ type notices struct {
 
 func (a *app) notices(w *opened) notices { return notices{a.screen, w} }
 
-// waiting lists the conversations with messages that wait to be moved into the work
-// tree, one per line.
+// waiting prints a line for each conversation with messages that wait to be moved into the
+// work tree.
 func (n notices) waiting(entries ...store.Entry) {
 	list, err := n.w.Waiting(entries...)
 	for _, v := range list {
@@ -52,8 +52,8 @@ func (n notices) twins(entries ...store.Entry) {
 	}
 }
 
-// removed lists conversations that were removed in another clone or on another
-// machine, or says why they are unknown.
+// removed prints which conversations were removed in another clone or on another machine,
+// or why that is unknown.
 func (n notices) removed(list []store.Entry, err error) {
 	if err != nil {
 		n.screen.warn(err.Error())
@@ -63,8 +63,7 @@ func (n notices) removed(list []store.Entry, err error) {
 	}
 }
 
-// lost prints how many messages of a conversation are missing, and where they can be
-// found.
+// lost prints how many messages of a conversation are missing, and where to find them.
 func (n notices) lost(ctx context.Context, e store.Entry) {
 	lost, err := check.New(n.w.Workspace, n.w.capture).Lost(ctx, e)
 	switch {
@@ -95,7 +94,7 @@ func (n notices) built(b *payload.Built) {
 	n.screen.warn(b.Warnings...)
 }
 
-// captured prints the warnings raised while capturing messages, except those in said.
+// captured prints the warnings from a capture, except those in said.
 func (n notices) captured(said []string) {
 	for _, text := range n.w.capture.TakeWarnings() {
 		if !slices.ContainsFunc(said, func(part string) bool { return strings.Contains(text, part) }) {

@@ -21,7 +21,7 @@ import (
 	"cortext/inject"
 )
 
-// An opened is the workspace of a command, with the objects that keep state while the
+// An opened is the open workspace of a command, with the objects that keep state while the
 // command runs.
 type opened struct {
 	*workspace.Workspace
@@ -34,12 +34,12 @@ func (w *opened) caller() caller.Caller        { return caller.New(w.Workspace, 
 func (w *opened) launcher() *launch.Launcher   { return launch.New(w.Workspace, w.capture, w.payloads) }
 func (w *opened) leftovers() *launch.Leftovers { return launch.LeftoversOf(w.Workspace, w.capture) }
 
-// endpoint returns the model behind an address.
+// endpoint returns the model at an address.
 func endpoint(url, model, key string) compact.Summarizer {
 	return companion.Model{BaseURL: url, Model: model, Key: key}
 }
 
-// folder returns the absolute folder that the command works in.
+// folder returns the absolute path of the folder that the command works in.
 func (a *app) folder() (string, error) {
 	dir, err := filepath.Abs(a.dir)
 	if err != nil {
@@ -60,7 +60,7 @@ func (a *app) file(name string) string {
 	return filepath.Join(a.dir, name)
 }
 
-// env returns the environment of a workspace, as seen from dir.
+// env returns the environment for a workspace, as seen from dir.
 func (a *app) env(cmd *cobra.Command, dir string) workspace.Env {
 	return workspace.Env{
 		Dir:     dir,
@@ -75,7 +75,7 @@ func (a *app) env(cmd *cobra.Command, dir string) workspace.Env {
 // machine describes the machine that the program runs on.
 func (a *app) machine() inject.Machine {
 	home, _ := os.UserHomeDir()
-	if !filepath.IsAbs(home) { // HOME is not set: a relative path would be in the work tree
+	if !filepath.IsAbs(home) { // without HOME, a relative path would be in the work tree
 		home = hook.Nowhere
 		if u, err := user.Current(); err == nil && filepath.IsAbs(u.HomeDir) {
 			home = u.HomeDir
@@ -89,8 +89,8 @@ func (a *app) hooks() hook.Program {
 	return hook.Program{Name: "cortext hook", In: a.In, Out: a.screen.out, Agents: a.Agents, Machine: a.machine(), Now: a.Now, Endpoint: endpoint, Cortext: os.Executable}
 }
 
-// open opens the command's workspace and prints what failed in hooks since the last
-// command. cmd tells other processes who holds a lock.
+// open opens the command's workspace and prints the hook errors since the last command. cmd
+// is named to other processes as the holder of a lock.
 func (a *app) open(cmd *cobra.Command) (*opened, error) {
 	w, err := a.openQuietly(cmd)
 	if err == nil {
@@ -102,8 +102,8 @@ func (a *app) open(cmd *cobra.Command) (*opened, error) {
 	return w, err
 }
 
-// openQuietly is open for commands that agents and cortext itself call, where no user
-// would read what failed in hooks.
+// openQuietly is like open, for commands that agents and cortext itself call. It does not
+// print hook errors, because no user would read them.
 func (a *app) openQuietly(cmd *cobra.Command) (*opened, error) {
 	dir, err := a.folder()
 	if err != nil {
@@ -120,7 +120,7 @@ func (a *app) openIn(cmd *cobra.Command, dir string) (*opened, error) {
 	}
 	a.screen.warn(ws.Warnings...)
 	a.links().restore()
-	_ = ws.Registry.SeeWorkspace(ws.Here.Workspace()) // for list --all; a user who cannot write can still read
+	_ = ws.Registry.SeeWorkspace(ws.Here.Workspace()) // for list --all; ignore errors, because reading needs no write permission
 	return &opened{ws, capture.New(ws), payload.New(ws), compact.New(ws, endpoint)}, nil
 }
 
@@ -132,7 +132,7 @@ func (a *app) within(run command) func(*cobra.Command, []string) error {
 	return a.runIn(a.open, run)
 }
 
-// quietlyWithin is within for commands whose output no user reads.
+// quietlyWithin is like within, for commands whose output no user reads.
 func (a *app) quietlyWithin(run command) func(*cobra.Command, []string) error {
 	return a.runIn(a.openQuietly, run)
 }
@@ -150,11 +150,11 @@ func (a *app) runIn(open func(*cobra.Command) (*opened, error), run command) fun
 	}
 }
 
-// close ends the work with a workspace: now that everything is saved, it runs the
-// workspace's programs for the events of this command.
+// close closes a workspace. Everything is saved by now, so it runs the workspace's programs
+// for the events of this command.
 func (a *app) close(ctx context.Context, w *opened) {
 	a.programs(w).run(context.WithoutCancel(ctx))
-	if w.leftovers().HasUnused() { // removing it with the agent's program takes seconds
+	if w.leftovers().HasUnused() { // removing a session with the agent's program takes seconds
 		if err := a.hooks().Later(w.Workspace, "tidy"); err != nil {
 			a.screen.warn(err.Error())
 		}

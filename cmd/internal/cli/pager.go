@@ -10,8 +10,8 @@ import (
 	"syscall"
 )
 
-// paged calls print with standard output. On a terminal, the output goes through a pager:
-// $CORTEXT_PAGER, $PAGER, or less, which ends at once if everything fits the screen.
+// paged calls print with standard output. On a terminal, it pipes the output through
+// $CORTEXT_PAGER, $PAGER or less, which exits at once if everything fits on the screen.
 func (a *app) paged(print func(io.Writer) error) error {
 	command := a.pager()
 	if command == "" {
@@ -26,7 +26,7 @@ func (a *app) paged(print func(io.Writer) error) error {
 	if err != nil {
 		return err
 	}
-	done, ok := a.Interrupts.Yield() // Ctrl-C is for the pager
+	done, ok := a.Interrupts.Yield() // the pager handles Ctrl-C
 	if !ok {
 		return context.Canceled
 	}
@@ -40,13 +40,13 @@ func (a *app) paged(print func(io.Writer) error) error {
 	if errors.As(cmd.Wait(), &ended) && ended.ExitCode() >= notStarted {
 		return print(a.screen.out)
 	}
-	if errors.Is(err, syscall.EPIPE) { // the user left the pager before the end
+	if errors.Is(err, syscall.EPIPE) { // the user quit the pager early
 		return nil
 	}
 	return err
 }
 
-// notStarted is the lowest exit code with which a shell reports that it cannot start a
+// notStarted is the lowest exit code by which a shell reports that it cannot start a
 // program.
 const notStarted = 126
 

@@ -10,7 +10,7 @@ import (
 	"cortext/resume"
 )
 
-// printPayload prints a payload as it is, or visibly on a terminal.
+// printPayload prints a payload unchanged or, on a terminal, with control characters made visible.
 func printPayload(on screen, p *resume.Payload, asJSON bool) error {
 	if asJSON {
 		return on.json(struct {
@@ -63,7 +63,7 @@ type plannedLaunch struct {
 	Agent      string        `json:"agent"`
 	Road       string        `json:"road"`
 	Program    string        `json:"program"`
-	Import     []string      `json:"import"` // arguments of a run before the launch; empty: none
+	Import     []string      `json:"import"` // arguments of a run before the launch; empty if there is none
 	Args       []string      `json:"args"`
 	Dir        string        `json:"dir"`
 	Files      []plannedFile `json:"files"`
@@ -78,7 +78,7 @@ type plannedFile struct {
 // planned is the output of resume --dry-run --json.
 type planned struct {
 	Conversation row            `json:"conversation"`
-	Launch       *plannedLaunch `json:"launch"` // null if something prevents it
+	Launch       *plannedLaunch `json:"launch"` // null if the launch is not possible
 	Bytes        int            `json:"bytes"`
 	Tokens       int            `json:"tokens"`
 	Budget       int            `json:"budget"`
@@ -88,7 +88,7 @@ type planned struct {
 	Warnings     []string       `json:"warnings"`
 }
 
-// plannedOf describes a payload and its launch; plan is nil if something prevents it.
+// plannedOf describes a payload and its launch. plan is nil if the launch is not possible.
 func plannedOf(conversation row, b *payload.Built, plan *launch.Plan) planned {
 	p := b.Payload
 	out := planned{conversation, nil, len(p.Text), p.Tokens, p.Budget, p.Strategy, p.Included, leftOutOf(p), append(warningsOf(p), b.Warnings...)}
@@ -102,8 +102,8 @@ func plannedOf(conversation row, b *payload.Built, plan *launch.Plan) planned {
 	return out
 }
 
-// estimate says how an o200k_base count relates to the model's own count, or returns ""
-// if they are equal.
+// estimate describes how an o200k_base count relates to the model's own count. It returns
+// "" if they are equal.
 func estimate(factor float64) string {
 	if factor == 0 || factor == 1 {
 		return ""
@@ -111,8 +111,8 @@ func estimate(factor float64) string {
 	return fmt.Sprintf(" of o200k_base (this model counts up to %.2g times as many)", factor)
 }
 
-// printPlan prints what a payload contains and how a launch would deliver it; plan is nil
-// if something prevents the launch.
+// printPlan prints what a payload contains and how a launch would deliver it. plan is nil
+// if the launch is not possible.
 func printPlan(on screen, b *payload.Built, plan *launch.Plan) {
 	p := b.Payload
 	line := func(name, format string, args ...any) {

@@ -1,13 +1,16 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"cortext/cmd/internal/history"
 	"cortext/cmd/internal/payload"
 	"cortext/resume"
 )
@@ -19,15 +22,43 @@ type payloadFlags struct {
 	sinceThen bool
 }
 
+// A branchFlag is the number of a branch, or [history.AllBranches].
+type branchFlag int
+
+func (b *branchFlag) Set(text string) error {
+	if text == "all" {
+		*b = history.AllBranches
+		return nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 {
+		return errors.New("it is a number from 1, as cortext show counts, or all")
+	}
+	*b = branchFlag(n)
+	return nil
+}
+
+func (b *branchFlag) String() string {
+	switch *b {
+	case 0:
+		return ""
+	case history.AllBranches:
+		return "all"
+	}
+	return strconv.Itoa(int(*b))
+}
+
+func (b *branchFlag) Type() string { return "branch" }
+
 // define defines the flags.
 func (o *payloadFlags) define(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.IntVar(&o.Budget, "budget", 0, "limit the payload to `N` tokens (default: the model's context window, minus what the agent needs)")
+	f.IntVar(&o.Budget, "budget", 0, "limit the payload to `N` tokens (default: the model's context window minus what the agent needs)")
 	f.IntVar(&o.Window, "window", 0, "the model's context window is `N` tokens (default: the known size)")
 	f.StringVar(&o.Strategy, "strategy", "", "how to shorten a history that does not fit: `NAME` is one of "+strings.Join(resume.Strategies(), ", ")+" (default: ranked)")
 	f.IntVar(&o.Last, "last", 0, "include only the last `N` messages")
-	f.StringVar(&o.since, "since", "", "only conversations active, and only messages, since `WHEN`: "+whenForms)
-	f.IntVar(&o.Branch, "branch", 0, "continue branch `N`, as cortext show counts (default: the newest)")
+	f.StringVar(&o.since, "since", "", "only conversations active since `WHEN`, and only messages since then: "+whenForms)
+	f.Var((*branchFlag)(&o.Branch), "branch", "continue branch `N`, as shown by cortext show, or all: the newest with the others beside it (default: the newest)")
 	f.BoolVar(&o.sinceThen, "since-then", true, "list commits and changed files since the last message")
 }
 
@@ -36,8 +67,6 @@ func (o *payloadFlags) check(cmd *cobra.Command, now time.Time) error {
 	switch {
 	case o.Last < 0:
 		return &usageError{"--last must not be negative", ""}
-	case o.Branch < 0 || o.Branch == 0 && cmd.Flags().Changed("branch"):
-		return &usageError{"--branch is a number from 1, as cortext show counts", ""}
 	case o.Window < 0:
 		return &usageError{"--window must not be negative", ""}
 	case cmd.Flags().Changed("budget") && o.Budget < resume.MinBudget:

@@ -18,10 +18,10 @@ import (
 // A picked is what the user chose to do, and with which conversation.
 type picked struct {
 	store.Entry
-	agent string          // to resume in, if the user chose one
-	fresh *newChat        // to start instead of resuming one
-	fork  *history.Choice // to fork it first, from there
-	dir   string          // of its workspace, if that is another one
+	agent string          // agent to resume in, if the user chose one
+	fresh *newChat        // conversation to start instead
+	fork  *history.Choice // point to fork from first
+	dir   string          // folder of its workspace, if that is not the current one
 }
 
 // pick returns the conversation that query matches. If several match and the user is at a
@@ -41,11 +41,11 @@ func (a *app) pick(ctx context.Context, w *opened, query string) (picked, error)
 	return a.pickAmong(ctx, w, selected{query, candidates, all})
 }
 
-// A selected is the conversations among which the user has to choose.
+// A selected holds the conversations that the user must choose from.
 type selected struct {
 	query   string
 	entries []store.Entry
-	filter  listing.Filter // selects them, with the query
+	filter  listing.Filter // selects them together with the query
 }
 
 // pickAmong asks the user at the terminal to choose one of several conversations.
@@ -60,7 +60,7 @@ func (a *app) pickAmong(ctx context.Context, w *opened, s selected) (picked, err
 	return picked{Entry: e}, err
 }
 
-// candidates returns the conversations that query matches, or all.
+// candidates returns the conversations that query matches, or all if it is empty.
 func candidates(w *opened, query string) ([]store.Entry, error) {
 	if query == "" {
 		all, err := w.Choices()
@@ -77,8 +77,8 @@ func candidates(w *opened, query string) ([]store.Entry, error) {
 	return []store.Entry{e}, err
 }
 
-// ask lets the user choose from a numbered list, which needs only a line of input, and
-// works with a screen reader.
+// ask lets the user choose from a numbered list. This needs only a line of input and works
+// with a screen reader.
 func (a *app) ask(ctx context.Context, w *opened, list []store.Entry) (store.Entry, error) {
 	for {
 		choices(a.screen, list)
@@ -136,7 +136,7 @@ func (a *app) confirmCompleted(ctx context.Context, e store.Entry) error {
 	}
 	title := oneLine(e.Session.DisplayTitle())
 	if !a.terminal.present() {
-		return fmt.Errorf("%s is completed: %s opens it again", title, shell.Quote("cortext", "status", e.Session.ID, "active"))
+		return fmt.Errorf("%s is completed: %s reopens it", title, shell.Quote("cortext", "status", e.Session.ID, "active"))
 	}
 	yes, err := a.terminal.ask(ctx, fmt.Sprintf("%s is completed. Resume it?", title))
 	if err == nil && !yes {

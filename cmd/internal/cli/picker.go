@@ -27,7 +27,7 @@ func (a *app) fullScreen() bool {
 	return err == nil && width >= picker.MinWidth && height >= picker.MinHeight
 }
 
-// begin lets the user choose a conversation to resume. Outside of a workspace, or without a
+// begin lets the user choose a conversation to resume. Outside a workspace, or without a
 // terminal, it prints the help.
 func (a *app) begin(cmd *cobra.Command) error {
 	dir, err := a.folder()
@@ -40,7 +40,7 @@ func (a *app) begin(cmd *cobra.Command) error {
 	return runResume(a, cmd, "", resumeOptions{payloadFlags: payloadFlags{sinceThen: true}})
 }
 
-// choose shows the picker: the user chooses a conversation, or starts one.
+// choose shows the picker, in which the user chooses or starts a conversation.
 func (a *app) choose(ctx context.Context, w *opened, query string, filter listing.Filter) (picked, error) {
 	r, err := readingIn(w.Env, a.seen())
 	if err != nil {

@@ -33,7 +33,7 @@ var pickerActions = []picker.Action{
 	{Key: removeKey, Name: "remove", Ask: "Remove it and its folder? No undo; git keeps commits."},
 }
 
-// act carries out an action on a conversation, and says what it did.
+// act runs an action on a conversation and returns what it did.
 func (r *reading) act(ctx context.Context, a picker.Action, row listing.Row) (said string, err error) {
 	of := r.of(&row)
 	of.mu.Lock()
@@ -51,7 +51,7 @@ func (r *reading) act(ctx context.Context, a picker.Action, row listing.Row) (sa
 	return back.did + " (u undoes it): " + back.to, nil
 }
 
-// undoLast undoes the last action that was not undone yet, and says so.
+// undoLast undoes the last action not undone yet, and returns what it did.
 func (r *reading) undoLast(context.Context) (said string, err error) {
 	r.mu.Lock()
 	n := len(r.done)
@@ -71,7 +71,7 @@ func (r *reading) undoLast(context.Context) (said string, err error) {
 	return "undone: " + last.did + ": " + last.to, nil
 }
 
-// change carries out an action on a conversation of this workspace, and says how to undo it.
+// change runs an action on a conversation of this workspace and returns how to undo it.
 func (r *reading) change(ctx context.Context, a picker.Action, row listing.Row) (back undo, err error) {
 	e, err := r.w.Entry(row.Path)
 	if err != nil {
@@ -114,7 +114,7 @@ func (r *reading) change(ctx context.Context, a picker.Action, row listing.Row) 
 	return back, err
 }
 
-// restore undoes what an action changed in a conversation.
+// restore undoes an action's changes to a conversation.
 func (r *reading) restore(was *schema.Session, action rune) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -134,7 +134,7 @@ func (r *reading) restore(was *schema.Session, action rune) error {
 	return err
 }
 
-// search finds conversations in which words were said, best first.
+// search finds conversations whose messages have the words, best first.
 func (r *reading) search(ctx context.Context, words string, found func(picker.Hit)) error {
 	q, err := search.Parse(words)
 	if err != nil {
@@ -161,7 +161,7 @@ func (r *reading) search(ctx context.Context, words string, found func(picker.Hi
 	return nil
 }
 
-// searchIn adds what a query finds in this workspace.
+// searchIn adds the results of a query in this workspace.
 func (r *reading) searchIn(ctx context.Context, q *search.Query, results *[]*search.Result) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -170,10 +170,7 @@ func (r *reading) searchIn(ctx context.Context, q *search.Query, results *[]*sea
 		return err
 	}
 	defer list.Close()
-	source := search.Source{Store: r.w.Store, Open: r.w.Open, Index: search.OpenIndex(r.w.Store.Cache)}
+	source := sourceOf(r.w, list, listing.Filter{All: true, Archived: true})
 	defer source.Index.Close()
-	for _, i := range list.Select(listing.Filter{All: true, Archived: true}) {
-		source.Rows = append(source.Rows, list.Row(i))
-	}
 	return q.Run(ctx, []search.Source{source}, 1, func(res *search.Result) { *results = append(*results, res) })
 }

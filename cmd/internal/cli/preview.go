@@ -16,14 +16,14 @@ import (
 	"cortext/store"
 )
 
-// Limits on reading a conversation for a preview: the end of it, and its branches only if
-// it is short.
+// Limits on reading a conversation for a preview: only its end is read, and its branches
+// only if it is short.
 const (
 	endOfTalk    = 24
 	mostBranched = 2000
 )
 
-// preview reads what the picker shows about a conversation.
+// preview reads the picker's preview of a conversation.
 func (r *reading) preview(ctx context.Context, row listing.Row) (p picker.Preview, err error) {
 	r = r.of(&row)
 	r.mu.Lock()
@@ -62,7 +62,7 @@ func (r *reading) preview(ctx context.Context, row listing.Row) (p picker.Previe
 	return p, ctx.Err()
 }
 
-// lastExchange returns the last prompt of the user and the last answer to it.
+// lastExchange returns the last user prompt and the last answer to it.
 func lastExchange(s *schema.Session, messages []schema.Message) (lines []picker.Line) {
 	for i := len(messages) - 1; i >= 0 && len(lines) < 2; i-- {
 		switch m := &messages[i]; {
@@ -90,7 +90,7 @@ func stepsOf(p *schema.Plan) (steps []picker.Step) {
 	return steps
 }
 
-// filesOf returns the files of a conversation, those touched last first.
+// filesOf returns the files of a conversation, latest first.
 func filesOf(state *notes.Notes) (files []picker.File) {
 	for i := len(state.Files) - 1; i >= 0; i-- {
 		f := state.Files[i]
@@ -103,7 +103,7 @@ func filesOf(state *notes.Notes) (files []picker.File) {
 	return files
 }
 
-// sinceThen says what happened in the repository since.
+// sinceThen describes what happened in the repository since the last message.
 func sinceThen(c *resume.Changes) (lines []string) {
 	if c == nil {
 		return nil

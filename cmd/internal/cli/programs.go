@@ -13,14 +13,14 @@ import (
 type programs struct {
 	screen   screen
 	w        *opened
-	register lifecycle.Register // of the user's decisions
+	register lifecycle.Register // records the user's decisions
 }
 
 func (a *app) programs(w *opened) programs {
 	return programs{a.screen, w, lifecycle.RegisterIn(workspace.StateDir(a.machine()))}
 }
 
-// run runs the programs for the events so far, if the user allows it.
+// run runs the programs for the pending events, if the user allows them.
 func (p programs) run(ctx context.Context) {
 	happened := p.w.Events.Take()
 	if len(happened) == 0 || hook.InLifecycle() || !p.allowed() {
@@ -31,8 +31,8 @@ func (p programs) run(ctx context.Context) {
 	}
 }
 
-// allowed reports whether the workspace's programs may run. If there are programs that may
-// not, it prints that.
+// allowed reports whether the workspace's programs may run. It prints a note if there are
+// programs that may not.
 func (p programs) allowed() bool {
 	yes, any, err := p.register.Allows(p.w.Store.Root())
 	switch {

@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// A progress shows on a terminal how far a long import has got.
+// A progress shows the progress of a long import on a terminal.
 type progress struct {
 	out  io.Writer
 	now  func() time.Time
 	show bool
 
-	files, done   int   // files in total, and files done
-	bytes, passed int64 // bytes of all files, and of the files done
+	files, done   int   // total and finished files
+	bytes, passed int64 // bytes of all and of the finished files
 	began, last   time.Time
 	shown         bool
 }
@@ -61,7 +61,7 @@ func (p *progress) update(_ string, done, _ int64) {
 	fmt.Fprint(p.out, "\r\x1b[K"+p.line(now.Sub(p.began), min(p.passed+done, p.bytes)))
 }
 
-// line returns the line to show after some time, with done bytes done.
+// line returns the progress line for a time since the start and a number of bytes done.
 func (p *progress) line(took time.Duration, done int64) string {
 	const mega = 1 << 20
 	text := fmt.Sprintf("%d of %d files, %d of %d MB", p.done, p.files, done/mega, p.bytes/mega)

@@ -13,9 +13,9 @@ func pruneCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "prune",
 		Short: "Remove old conversations",
-		Long: `Removes the conversations that match all criteria given, as cortext rm does, and asks
-first. It never removes an active conversation. Commits that contain a conversation stay
-in git.`,
+		Long: `Removes the conversations that match all given criteria, as cortext rm does,
+and asks first. It never removes an active conversation. Commits that contain a conversation
+stay in git.`,
 		Example: "  cortext prune --older-than 180d --archived --dry-run",
 		Args:    args(cobra.NoArgs),
 		RunE: a.within(func(cmd *cobra.Command, w *opened, _ []string) error {
@@ -24,7 +24,7 @@ in git.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.olderThan, "older-than", "", "remove conversations without activity for this `TIME`, such as 12h, 90d, 8w")
-	f.IntVar(&o.keep, "keep", 0, "keep the `N` most recently active of those that the other criteria select")
+	f.IntVar(&o.keep, "keep", 0, "keep the `N` most recently active of the selected conversations")
 	f.BoolVar(&o.archived, "archived", false, "remove only archived conversations")
 	f.BoolVar(&o.dryRun, "dry-run", false, "list what would be removed; changes nothing")
 	f.BoolVarP(&o.yes, "yes", "y", false, "do not ask for confirmation")

@@ -21,10 +21,10 @@ func pushCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "push",
 		Short: "Push committed conversations to the upstream branch",
-		Long: `Pushes the current branch to its upstream with your own git. If someone else pushed
-first, it merges what they pushed and tries again, however often that happens. It merges
-conversations only: if the upstream has changes to other files, it says so, and git pull
-is yours to run. What is not committed stays here.`,
+		Long: `Pushes the current branch to its upstream with your own git. If someone else
+pushed first, it merges their changes and tries again, as often as necessary. It merges only
+conversations: if the upstream has changes to other files, it stops and you must run git
+pull yourself. It does not push uncommitted changes.`,
 		Example: "  cortext push",
 		Args:    args(cobra.NoArgs),
 		RunE: a.within(func(cmd *cobra.Command, w *opened, _ []string) error {
@@ -46,13 +46,31 @@ func pullCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "pull",
 		Short: "Merge conversations from the upstream branch",
-		Long: `Fetches the upstream of the current branch with your own git, and merges it if nothing
-but conversations changed there. If it has changes to other files, it says so, and git
-pull is yours to run.`,
+		Long: `Fetches the upstream of the current branch with your own git, and merges it
+if only conversations changed there. If it has changes to other files, it stops and you must
+run git pull yourself.
+
+If one side deleted a conversation that the other continued, as the revert of the commit
+that created it does, the conversation stays. In the middle of a merge, rebase or cherry-pick
+with such a conflict, pull resolves it and leaves git --continue to you, unless it was all
+that was left of a merge.`,
 		Example: "  cortext pull",
 		Args:    args(cobra.NoArgs),
 		RunE: a.within(func(cmd *cobra.Command, w *opened, _ []string) error {
-			merged, err := exchangeOf(w).Pull(cmd.Context())
+			x := exchangeOf(w)
+			kept, done, err := x.KeepChanged(cmd.Context())
+			for _, name := range kept {
+				a.screen.warn(visible(name) + " was removed on one side of the merge and continued on the other: it stays")
+			}
+			if err == nil && len(kept) > 0 && !done {
+				a.screen.hint("resolve what else git status names, then finish: git " + w.Tree.Operation() + " --continue")
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+			merged, err := x.Pull(cmd.Context())
+			merged = merged || len(kept) > 0
 			switch {
 			case err != nil:
 				return err
@@ -66,7 +84,7 @@ pull is yours to run.`,
 	}
 }
 
-// exchangeOf returns the exchange of a workspace's conversations.
+// exchangeOf returns the exchange for a workspace's conversations.
 func exchangeOf(w *opened) git.Exchange {
 	return git.Exchange{Root: w.Store.Root(), Folders: []string{"conversations", removal.Dir}, Jitter: func(most time.Duration) time.Duration { return rand.N(most) }}
 }
@@ -74,7 +92,7 @@ func exchangeOf(w *opened) git.Exchange {
 func cloneCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "clone <url> [<dir>]",
-		Short: "Clone a repository and set it up for its conversations",
+		Short: "Clone a repository and set up its conversations",
 		Long: `Clones a repository with your own git, and makes cortext the merge driver of the clone,
 as cortext init does. Nothing in the work tree changes.`,
 		Example: "  cortext clone git@example.com:team/app.git",

@@ -19,27 +19,27 @@ import (
 	"cortext/store"
 )
 
-// A reading reads conversations for the picker, in a workspace of its own: one workspace
-// belongs to one goroutine, and conversations are captured meanwhile.
+// A reading reads conversations for the picker. It opens a separate workspace, because a
+// workspace belongs to one goroutine and captures run at the same time.
 type reading struct {
 	mu      sync.Mutex // held while w reads or changes a conversation
 	w       *workspace.Workspace
-	removed bool // a conversation was removed
+	removed bool // whether a conversation was removed
 
 	listing sync.Mutex // held while rows and others are replaced
 	rows    *listing.Listing
-	all     []*listing.Listing // open until the picker has ended
+	all     []*listing.Listing // open until the picker ends
 
 	seen   []string   // the folders of the other workspaces
-	others []*reading // of these, once they are shown
+	others []*reading // readings of these, once they are shown
 	left   []string   // why some of them are not shown
 
-	done []undo // what the user did, the last one at the end; guarded by mu
+	done []undo // the user's actions, latest last; guarded by mu
 }
 
-// An undo undoes what the user did in the picker; run is nil if that is not possible.
+// An undo undoes an action of the picker. run is nil if that is not possible.
 type undo struct {
-	did, to string // what was done, and to which conversation
+	did, to string // the action and its conversation
 	run     func() error
 }
 
@@ -76,7 +76,7 @@ func (r *reading) close() {
 	for _, l := range r.all {
 		_ = l.Close()
 	}
-	if r.mu.TryLock() { // else a preview is still being read
+	if r.mu.TryLock() { // otherwise a preview is still being read
 		_ = r.w.Close()
 	}
 }
@@ -85,7 +85,7 @@ func (r *reading) close() {
 func (r *reading) forgetRemoved() (err error) {
 	for _, each := range append([]*reading{r}, r.others...) {
 		if each.removed {
-			err = errors.Join(err, each.w.ForgetRemoved(nil))
+			err = errors.Join(err, forgetRemoved(each.w, nil))
 		}
 	}
 	return err
@@ -106,7 +106,7 @@ func (r *reading) of(row *listing.Row) *reading {
 	return r
 }
 
-// refresh lists the conversations again, or returns nil if they look the same.
+// refresh lists the conversations again after a check of all files, or returns nil if they look the same.
 func (r *reading) refresh() (*listing.Listing, error) {
 	r.listing.Lock()
 	defer r.listing.Unlock()
@@ -125,7 +125,7 @@ func (r *reading) refresh() (*listing.Listing, error) {
 	return now, nil
 }
 
-// reload returns the conversations as they are now, or nil if they look the same.
+// reload returns the current conversations, or nil if they look the same.
 func (r *reading) reload(context.Context) (picker.Rows, error) {
 	now, err := r.refresh()
 	if now == nil {
@@ -134,8 +134,8 @@ func (r *reading) reload(context.Context) (picker.Rows, error) {
 	return now, err
 }
 
-// everywhere returns the conversations of all workspaces as they are now. A workspace that
-// cannot be read is left out.
+// everywhere returns the current conversations of all workspaces. It skips workspaces that
+// cannot be read.
 func (r *reading) everywhere(ctx context.Context) (picker.Rows, error) {
 	if r.others == nil {
 		var others []*reading
@@ -165,21 +165,21 @@ func (r *reading) everywhere(ctx context.Context) (picker.Rows, error) {
 	return gather(all), ctx.Err()
 }
 
-// exists reports whether a conversation is still there.
+// exists reports whether a conversation still exists.
 func (r *reading) exists(row listing.Row) bool {
 	r = r.of(&row)
 	if _, err := os.Lstat(filepath.Join(r.w.Store.Root(), filepath.FromSlash(row.Path))); err == nil {
 		return true
 	}
-	if !r.mu.TryLock() { // a preview is being read, and will tell
+	if !r.mu.TryLock() { // a preview is being read and will report it
 		return true
 	}
 	defer r.mu.Unlock()
-	_, err := r.w.Entry(row.Path) // its records may wait, or be in git only
+	_, err := r.w.Entry(row.Path) // its records may be waiting, or only in git
 	return !errors.Is(err, store.ErrNotFound)
 }
 
-// prompts returns what the user asked in a conversation.
+// prompts returns the user prompts of a conversation.
 func (r *reading) prompts(_ context.Context, row listing.Row) (list []picker.Prompt, err error) {
 	r = r.of(&row)
 	r.mu.Lock()
@@ -195,8 +195,8 @@ func (r *reading) prompts(_ context.Context, row listing.Row) (list []picker.Pro
 	return list, err
 }
 
-// A gathering is the conversations of several workspaces, most recently active first. One
-// that several have, such as clones, is in it once.
+// A gathering holds the conversations of several workspaces, most recently active first. A
+// conversation that several workspaces have, such as clones, appears once.
 type gathering struct {
 	lists      []*listing.Listing
 	workspaces []string  // of each list

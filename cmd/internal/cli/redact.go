@@ -22,22 +22,22 @@ func redactCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "redact [<id>...] {--pattern RE | --secret}",
 		Short: "Redact text that is already saved",
-		Long: `Replaces text in conversations by [redacted: NAME]; without an id, in the current one.
+		Long: `Replaces text in conversations with [redacted: NAME]; without an id, in the current one.
 It covers messages, reasoning, tool calls, titles, notes, tags, summaries, sub-agents,
-attached text, records that wait or were set aside, backups and caches. Ids and order
-stay, so merges work, and a clone that still has the old lines takes the new ones.
+attached text, records that wait or were set aside, backups and caches. Ids and order stay
+the same, so merges still work, and a clone with the old lines gets the new ones.
 
 --secret reads one text from standard input or, on a terminal, asks for it without
 showing it. --pattern is an RE2 expression and is applied to each text after decoding.
-cortext remembers salted hashes of what it replaced, not the text or the expression, so
-that captures on this machine redact it again.
+cortext records salted hashes of what it replaced, not the text or the expression, so that
+captures on this machine redact it again.
 
-Forks and copies of a conversation may have the text, too. --linked redacts them as well;
-without it, cortext asks on a terminal, and otherwise names them.
+Forks and copies of a conversation may also have the text. --linked redacts them as well.
+Without it, cortext asks on a terminal and otherwise lists them.
 
-It says what still has the text: your documents, git's history, and the agents'
-transcripts, which it does not touch. A secret that was in any of these should be
-replaced by a new one.`,
+It reports what still has the text: your documents, git's history, and the agents'
+transcripts, which it does not touch. Replace a secret that was in any of these with a new
+one.`,
 		Example: "  cortext redact \"api design\" --secret < secret.txt --yes",
 		Args:    args(cobra.ArbitraryArgs),
 		RunE: a.within(func(cmd *cobra.Command, w *opened, list []string) error {
@@ -49,8 +49,8 @@ replaced by a new one.`,
 	f.BoolVar(&o.secret, "secret", false, "redact one text, read from standard input or the terminal")
 	f.StringVar(&o.name, "name", redact.DefaultName, "`NAME` to put in place of the text")
 	f.BoolVar(&o.documents, "documents", false, "also change your documents in the conversations' folders")
-	f.BoolVar(&o.linked, "linked", false, "also redact the conversations that are linked to these: forks and copies")
-	f.BoolVar(&o.rename, "rename", false, "also change the name of a folder that git knows, if it has the text")
+	f.BoolVar(&o.linked, "linked", false, "also redact linked conversations: forks and copies")
+	f.BoolVar(&o.rename, "rename", false, "also rename folders that git knows if their names have the text")
 	f.BoolVar(&o.dryRun, "dry-run", false, "only count; changes nothing")
 	f.BoolVarP(&o.yes, "yes", "y", false, "do not ask for confirmation")
 	f.BoolVar(&o.json, "json", false, "print JSON")
@@ -128,13 +128,13 @@ func (a *app) redaction(o redactOptions) (redact.Request, error) {
 	return request, err
 }
 
-// maxSecret is the length, in bytes, of the longest secret that is read.
+// maxSecret is the maximum length of a secret, in bytes.
 const maxSecret = 1 << 20
 
 // readSecret reads a secret from the terminal without showing it, or from standard input.
 func (a *app) readSecret() (string, error) {
 	if f, ok := a.In.(*os.File); ok && isTerminal(f) {
-		fmt.Fprint(a.screen.errw, "Text to redact (it is not shown): ")
+		fmt.Fprint(a.screen.errw, "Text to redact (not shown): ")
 		b, err := term.ReadPassword(int(f.Fd()))
 		fmt.Fprintln(a.screen.errw)
 		return string(b), err
@@ -149,7 +149,7 @@ func (a *app) readSecret() (string, error) {
 // A redactedResult is what --json prints.
 type redactedResult struct {
 	Conversations []redactedRow `json:"conversations"`
-	Files         []redact.File `json:"files"`   // that belong to no conversation, or to several
+	Files         []redact.File `json:"files"`   // files that belong to no single conversation
 	Deleted       []string      `json:"deleted"` // cache files
 	Left          []redact.Left `json:"left"`
 	Git           *gitRow       `json:"git"` // null outside of a repository
@@ -160,7 +160,7 @@ type redactedResult struct {
 type redactedRow struct {
 	ID      string        `json:"id"`
 	Path    string        `json:"path"`
-	Renamed bool          `json:"renamed"` // path is new
+	Renamed bool          `json:"renamed"` // whether path is a new name
 	Places  int           `json:"places"`
 	Files   []redact.File `json:"files"`
 	Left    []redact.Left `json:"left"`
@@ -173,10 +173,10 @@ type gitRow struct {
 	Complete bool     `json:"complete"`
 }
 
-// gitTime is how long git is searched.
+// gitTime is the time limit for searching git.
 const gitTime = 30 * time.Second
 
-// redacted reports what was redacted, or would be, and what still has the text.
+// redacted reports what was, or would be, redacted, and what still has the text.
 func (a *app) redacted(ctx context.Context, r *redact.Redactor, done *redact.Result, o redactOptions) error {
 	out := redactedResult{
 		Conversations: []redactedRow{}, Files: emptyNotNull(done.Files), Deleted: emptyNotNull(done.Deleted), Left: emptyNotNull(done.Left), DryRun: o.dryRun,
@@ -221,7 +221,7 @@ func (a *app) printRedacted(out redactedResult) {
 	left := out.Left
 	for _, row := range out.Conversations {
 		left = append(left, row.Left...)
-		title := visible(strings.TrimPrefix(row.Path, "conversations/")) // the title may have had the text
+		title := visible(strings.TrimPrefix(row.Path, "conversations/")) // not the title, which may have had the text
 		switch {
 		case row.Places > 0:
 			fmt.Fprintf(a.screen.out, "%s: %s %sredacted\n", title, count(row.Places, "place"), would)
@@ -262,7 +262,7 @@ func (a *app) printFiles(files []redact.File) {
 	}
 }
 
-// inGit says where git has the text.
+// inGit describes where git has the text.
 func inGit(g *gitRow) string {
 	var parts []string
 	if g.Commits > 0 {
@@ -285,7 +285,7 @@ func inGit(g *gitRow) string {
 	return strings.Join(parts, ", ")
 }
 
-// lineList names lines.
+// lineList formats line numbers.
 func lineList(lines []int) string {
 	const most = 10
 	if len(lines) == 0 {
@@ -307,7 +307,7 @@ func lineList(lines []int) string {
 	return text
 }
 
-// rewriteHelp says how to remove the text from git's history.
+// rewriteHelp explains how to remove the text from git's history.
 func rewriteHelp(o redactOptions) string {
 	line := "literal:TEXT==>[redacted: " + o.name + "]"
 	if !o.secret {
@@ -319,7 +319,7 @@ func rewriteHelp(o redactOptions) string {
 		"       " + line,
 		"  2. git filter-repo --replace-text FILE",
 		"  3. git push --force --all && git push --force --tags",
-		"Remotes, forks and other clones keep the old commits until they are rewritten, too, and garbage is collected.",
+		"Remotes, forks and other clones keep the old commits until they are also rewritten and garbage is collected.",
 	}
 	return strings.Join(steps, "\n") + "\n"
 }

@@ -12,9 +12,9 @@ import (
 	"cortext/store"
 )
 
-// withLinked adds to entries the conversations that are linked to them and have the text,
-// if the user wants that. Otherwise it returns them as places that still have it. elsewhere
-// has the ids of linked conversations that are not in the workspace.
+// withLinked adds linked conversations that have the text to entries, if the user agrees.
+// Otherwise it returns them as places that still have the text. elsewhere has the ids of
+// linked conversations that are not in the workspace.
 func (a *app) withLinked(ctx context.Context, w *opened, r *redact.Redactor, entries []store.Entry, o redactOptions) (all []store.Entry, left []redact.Left, elsewhere []string, err error) {
 	list, err := w.Store.List()
 	if err != nil {
@@ -36,7 +36,7 @@ func (a *app) withLinked(ctx context.Context, w *opened, r *redact.Redactor, ent
 		if n := len(having) - listedFirst; n > 0 {
 			fmt.Fprintf(a.screen.out, "  and %d more\n", n)
 		}
-		if yes, err = a.terminal.ask(ctx, fmt.Sprintf("%s linked to this, forks or copies, with the text: redact there, too?", count(len(having), "conversation"))); err != nil {
+		if yes, err = a.terminal.ask(ctx, fmt.Sprintf("%s linked to this (forks or copies) with the text: also redact there?", count(len(having), "conversation"))); err != nil {
 			return nil, nil, nil, err
 		}
 	}
@@ -44,13 +44,13 @@ func (a *app) withLinked(ctx context.Context, w *opened, r *redact.Redactor, ent
 		return slices.Concat(entries, having), nil, elsewhere, nil
 	}
 	for _, e := range having {
-		left = append(left, redact.Left{Path: e.Path, Why: "a linked conversation: --linked redacts it, too"})
+		left = append(left, redact.Left{Path: e.Path, Why: "a linked conversation: --linked also redacts it"})
 	}
 	return entries, left, elsewhere, nil
 }
 
-// linkedElsewhere returns the conversations with given ids in other workspaces on this
-// machine that have the text. Workspaces that cannot be read are left out.
+// linkedElsewhere returns the conversations with the given ids in other workspaces on this
+// machine that have the text. It skips workspaces that cannot be read.
 func (a *app) linkedElsewhere(cmd *cobra.Command, request redact.Request, ids []string) (left []redact.Left) {
 	if len(ids) == 0 {
 		return nil

@@ -8,7 +8,7 @@ func refreshCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:     "refresh",
 		Short:   "Make lists see edits made by hand (called by cortext)",
-		Long:    "Looks at the files of all conversations, and brings the index of lists up to date. cortext runs it by itself.",
+		Long:    "Checks the files of all conversations and updates the index for lists. cortext runs this command itself.",
 		Example: "  cortext refresh",
 		Hidden:  true,
 		Args:    args(cobra.NoArgs),

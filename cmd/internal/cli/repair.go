@@ -22,11 +22,10 @@ func repairCommand(a *app) *cobra.Command {
 		Use:   "repair [<id>...]",
 		Short: "Repair damaged conversations",
 		Long: `Repairs conversations in which cortext check finds damage; without an id, all of them.
-It keeps every whole record, and restores missing ones from the records that are kept in
-.workspace/local, the transcripts of the agents and git: its index, branches, stashes and
-reflog. It fetches nothing. It rebuilds a session.json that is missing or broken. What was
-removed does not come back. It also names forks in the conversations that they were
-forked from, if these do not.
+It keeps every whole record, and restores missing ones from .workspace/local, the agents'
+transcripts and git: its index, branches, stashes and reflog. It fetches nothing. It
+rebuilds a session.json that is missing or broken. It does not bring back removed
+conversations. It also adds missing links from conversations to their forks.
 
 Before a repair changes a file, it copies it to .workspace/local/kept/repairs. --undo
 restores the files of the last repair, unless they have changed since. repair exits with
@@ -45,8 +44,8 @@ restores the files of the last repair, unless they have changed since. repair ex
 		}),
 	}
 	f := cmd.Flags()
-	f.BoolVar(&o.dryRun, "dry-run", false, "say what would be done; changes nothing")
-	f.BoolVar(&o.undo, "undo", false, "restore the files as they were before the last repair")
+	f.BoolVar(&o.dryRun, "dry-run", false, "show what would be done; changes nothing")
+	f.BoolVar(&o.undo, "undo", false, "restore the files from before the last repair")
 	f.BoolVar(&o.json, "json", false, "print the result as JSON")
 	return cmd
 }
@@ -79,7 +78,7 @@ type repaired struct {
 	ID    string         `json:"id"`
 	Path  string         `json:"path"`
 	Files []repairedFile `json:"files"`
-	Kept  string         `json:"kept"` // the folder with the files as they were
+	Kept  string         `json:"kept"` // the folder with the original files
 	Error string         `json:"error"`
 }
 
@@ -104,7 +103,7 @@ func (r repairing) run(ctx context.Context, queries []string) error {
 		if lost = r.Remaining(ctx, targets); len(lost) == 0 || !changed(results) {
 			break
 		}
-		more, err := r.Targets(ctx, func(string) {}) // what was out of reach before
+		more, err := r.Targets(ctx, func(string) {}) // damage that the first check could not reach
 		if err != nil {
 			return err
 		}
@@ -142,8 +141,8 @@ type repairedLink struct {
 	Fork string `json:"fork"` // the id that the conversation names now
 }
 
-// link names forks in the conversations that they were forked from, if these do not, or
-// says that it would: of all conversations or, if there are queries, of the targets.
+// link adds missing links from conversations to their forks, or reports which it would add.
+// It covers all conversations or, if there are queries, the targets.
 func (r repairing) link(queries []string, targets []repair.Target) (links []repairedLink, err error) {
 	links = []repairedLink{}
 	if r.w.Tree.Operation() != "" {
@@ -176,11 +175,11 @@ func (r repairing) link(queries []string, targets []repair.Target) (links []repa
 	return links, errors.Join(errs...)
 }
 
-// repairPasses bounds how often a conversation is repaired in one run. A folder that was
-// restored from git, for example, may lack what a transcript has.
+// repairPasses limits how often one run repairs a conversation. A folder restored from git,
+// for example, may lack records that a transcript has.
 const repairPasses = 3
 
-// each repairs some conversations, or plans that.
+// each repairs conversations or plans their repair.
 func (r repairing) each(ctx context.Context, targets []repair.Target) (results []repair.Result, lost []store.Damage, errs []error) {
 	do := r.Repair
 	if r.opts.dryRun {
@@ -235,13 +234,13 @@ func (r repairing) finish() error {
 			r.a.screen.warn(fmt.Sprintf("a repair of %s was interrupted and cannot be finished: %v", p.Path, err))
 			continue
 		}
-		r.a.screen.warn(fmt.Sprintf("a repair of %s was interrupted: it is finished now", p.Path))
+		r.a.screen.warn(fmt.Sprintf("finished an interrupted repair of %s", p.Path))
 	}
 	return nil
 }
 
-// pick returns the targets that the arguments name; without arguments, all that are
-// damaged.
+// pick returns the damaged conversations that the arguments name, or all of them without
+// arguments.
 func (r repairing) pick(queries []string, damaged []repair.Target) ([]repair.Target, error) {
 	if len(queries) == 0 {
 		return damaged, nil
@@ -257,7 +256,7 @@ func (r repairing) pick(queries []string, damaged []repair.Target) ([]repair.Tar
 	}
 queries:
 	for _, query := range queries {
-		for _, t := range damaged { // one whose folder is gone is in no list
+		for _, t := range damaged { // a conversation without a folder is not in any list
 			if t.Entry == nil && (t.Path == query || path.Base(t.Path) == query) {
 				add(t)
 				continue queries
@@ -291,7 +290,7 @@ func (r repairing) print(got repair.Result) {
 	}
 }
 
-// printEnd prints what is left, and what to do.
+// printEnd prints the remaining damage and what to do about it.
 func (r repairing) printEnd(results []repair.Result, lost []store.Damage, links []repairedLink) {
 	on := r.a.screen
 	for _, d := range lost {
@@ -310,7 +309,7 @@ func (r repairing) printEnd(results []repair.Result, lost []store.Damage, links 
 	case done > 0 && r.opts.dryRun:
 		fmt.Fprintf(on.out, "%s would be repaired\n", count(done, "conversation"))
 	case done > 0:
-		fmt.Fprintf(on.out, "%s repaired; the files as they were are in .workspace/local/kept/repairs: cortext repair --undo restores them\n", count(done, "conversation"))
+		fmt.Fprintf(on.out, "%s repaired; the original files are in .workspace/local/kept/repairs: cortext repair --undo restores them\n", count(done, "conversation"))
 	case failed == 0 && len(lost) == 0 && len(links) == 0:
 		fmt.Fprintln(on.out, "no damage: nothing to repair")
 	}
@@ -351,7 +350,7 @@ type undone struct {
 	Files []string `json:"files"`
 }
 
-// undo undoes the last run of the command, or the last repairs of some conversations.
+// undo undoes the last run of the command, or the last repairs of the given conversations.
 func (r repairing) undo(queries []string) error {
 	var past []store.PastRepair
 	for _, query := range append([]string{}, queries...) {

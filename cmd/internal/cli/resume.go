@@ -24,9 +24,9 @@ type resumeOptions struct {
 	agent      string
 	prompt     string
 	headless   bool     // one turn with prompt
-	args       []string // for the agent
-	session    string   // the id of --session
-	into       string   // a folder with another workspace
+	args       []string // arguments for the agent
+	session    string   // id from --session
+	into       string   // folder of another workspace
 
 	print, dryRun, list, json, latest, here, fresh bool
 }
@@ -40,14 +40,14 @@ func resumeCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "resume [query] [-- arguments for the agent]",
 		Short: "Resume a conversation in an agent",
-		Long: `Starts the agent with the conversation's command, a block that says where it stopped,
-and its history, within a token budget. Nothing is sent to a model until you type. The
-agent's session is captured into the same conversation. The query is an id, a folder,
-or words from the title or the summary. An id of a conversation in another workspace is
-resumed there.
+		Long: `Starts the agent with the conversation's command, a block that says where it
+stopped, and its history, within a token budget. Nothing is sent to a model until you type.
+The agent's session is captured into the same conversation. The query is an id, a folder, or
+words from the title or the summary. If the id belongs to another workspace, the
+conversation is resumed there.
 
-With --into, the conversation continues in another workspace: a new one there begins
-with copies of its messages, and the two name each other in their links.`,
+With --into, the conversation continues in another workspace: a new one there begins with
+copies of its messages, and the two link to each other.`,
 		Example: "  cortext resume \"api design\"\n  cortext resume \"api design\" -p \"what is left to do?\"\n  cortext resume \"api design\" --print --budget 8000\n  cortext resume --type brainstorm --since \"3 days ago\" --list\n  cortext resume \"api design\" --into ../client",
 		Args:    args(cobra.ArbitraryArgs),
 	}
@@ -119,7 +119,7 @@ func runResume(a *app, cmd *cobra.Command, query string, o resumeOptions) error 
 		return listMatches(a.screen, w, recent(list, o.Since), o.json)
 	}
 	starts := !o.print && !o.dryRun
-	if starts && (query != "" || o.latest || !a.fullScreen()) { // the picker does it meanwhile
+	if starts && (query != "" || o.latest || !a.fullScreen()) { // the picker does this in the background
 		if err := a.discover(ctx, w); err != nil {
 			return err
 		}
@@ -170,11 +170,11 @@ func runResume(a *app, cmd *cobra.Command, query string, o resumeOptions) error 
 	return preview(ctx, a, w, e, o)
 }
 
-// preview prints what a launch would send, or how.
+// preview prints what a launch would send or how.
 func preview(ctx context.Context, a *app, w *opened, e store.Entry, o resumeOptions) error {
 	a.notices(w).lost(ctx, e)
 	if n := w.launcher().Behind(e); n > 0 {
-		a.screen.warn(fmt.Sprintf("the end of %s is not captured yet: cortext resume without --print captures it first, and so does cortext stop", count(n, "transcript")))
+		a.screen.warn(fmt.Sprintf("the end of %s is not captured yet: run cortext stop, or cortext resume without --print", count(n, "transcript")))
 	}
 	if o.dryRun {
 		return a.dryRun(ctx, w, w.launcher(), e, o)
@@ -217,8 +217,8 @@ func listMatches(on screen, w *opened, matches []store.Entry, asJSON bool) error
 	return nil
 }
 
-// matching returns the conversations that a query and the flags match; without either, all
-// of them, completed ones last.
+// matching returns the conversations that match a query and the flags. Without either it
+// returns all of them, completed ones last.
 func matching(w *opened, query string, only *listing.Filter) ([]store.Entry, error) {
 	var e store.Entry
 	var err error
@@ -240,8 +240,8 @@ func matching(w *opened, query string, only *listing.Filter) ([]store.Entry, err
 	return []store.Entry{e}, nil
 }
 
-// dryRun prints what a launch would deliver, and how. What prevents the launch is
-// returned as an error after printing everything else.
+// dryRun prints what a launch would deliver and how. If the launch is not possible, it
+// returns the reason after printing everything else.
 func (a *app) dryRun(ctx context.Context, w *opened, l *launch.Launcher, e store.Entry, o resumeOptions) error {
 	plan, planErr := l.Plan(ctx, e, o.launchOptions())
 	if planErr != nil && !errors.As(planErr, new(*inject.PreflightError)) {

@@ -9,7 +9,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"cortext/cmd/internal/git"
+	"cortext/cmd/internal/search"
 	"cortext/cmd/internal/stop"
+	"cortext/cmd/internal/workspace"
 	"cortext/store"
 )
 
@@ -42,7 +44,7 @@ Commits that contain a conversation stay in git.`,
 	return cmd
 }
 
-// listedFirst is how many conversations a question names.
+// listedFirst is the maximum number of conversations that a question lists.
 const listedFirst = 10
 
 // confirmRemoval asks whether conversations may be removed.
@@ -68,8 +70,8 @@ func (a *app) confirmRemoval(ctx context.Context, entries []store.Entry) (bool, 
 	return a.terminal.ask(ctx, fmt.Sprintf("Remove these %s with their folders?", what))
 }
 
-// remove removes conversations, and says which of them git still has. A failure does not
-// keep others from being removed.
+// remove removes conversations and prints which of them git still has. It goes on after a
+// failure.
 func (a *app) remove(ctx context.Context, w *opened, entries []store.Entry) error {
 	var errs []error
 	var inGit []string
@@ -94,7 +96,7 @@ func (a *app) remove(ctx context.Context, w *opened, entries []store.Entry) erro
 		fmt.Fprintf(a.screen.out, "removed %s (%s)\n", oneLine(e.Session.DisplayTitle()), visible(e.Path))
 	}
 	a.screen.clearLine()
-	errs = append(errs, w.ForgetRemoved(a.screen.examined))
+	errs = append(errs, forgetRemoved(w.Workspace, a.screen.examined))
 	switch len(inGit) {
 	case 0:
 	case 1:
@@ -103,4 +105,10 @@ func (a *app) remove(ctx context.Context, w *opened, entries []store.Entry) erro
 		fmt.Fprintf(a.screen.errw, "git still has %d of them, for example %s\n", len(inGit), visible(strings.TrimPrefix(inGit[0], "conversations/")))
 	}
 	return errors.Join(errs...)
+}
+
+// forgetRemoved makes the indexes of lists and searches hold nothing of conversations that
+// were removed.
+func forgetRemoved(w *workspace.Workspace, progress func(done, of int)) error {
+	return errors.Join(w.ForgetRemoved(progress), search.Forget(w.Store))
 }

@@ -42,11 +42,11 @@ func newApp(p Process) *app {
 	return &app{Process: p, screen: screen{p.Out, p.Err, p.Now}, terminal: terminal{p.In, p.Out}}
 }
 
-// Main runs the command line and returns the exit code. A command that fails after a
-// signal returns the signal's exit code, unless it was asking for a yes: there Ctrl-C
-// means no, with exit code 1.
+// Main runs the command line and returns the exit code. A command that fails after a signal
+// returns the signal's exit code. At a yes-or-no question Ctrl-C means no, with exit code
+// 1.
 func Main(ctx context.Context, p Process) int {
-	if debug.SetMemoryLimit(-1) == math.MaxInt64 { // otherwise the user has set one
+	if debug.SetMemoryLimit(-1) == math.MaxInt64 { // unless the user has set a limit
 		debug.SetMemoryLimit(softMemory)
 		debug.SetGCPercent(garbagePercent)
 	}
@@ -71,15 +71,15 @@ func Main(ctx context.Context, p Process) int {
 	return code
 }
 
-// softMemory is the number of bytes above which garbage is collected more often: a
-// transcript may have a line of 100 MB, and several copies of it exist at a time.
+// softMemory is the number of bytes above which garbage is collected more often. A
+// transcript may have a line of 100 MB, of which several copies exist at a time.
 const softMemory = 384 << 20
 
 // garbagePercent lets garbage grow to twice what is in use before it is collected. Go's 100
 // would make an import spend 15 percent more CPU and 20 percent less memory.
 const garbagePercent = 200
 
-// rootCommand builds the command line, with the command that args name or with all
+// rootCommand builds the command line with the command that args name, or with all
 // commands.
 func (a *app) rootCommand(args []string) *cobra.Command {
 	root := &cobra.Command{
@@ -94,7 +94,7 @@ or another one, within a token budget.`,
 		Args:          cobra.ArbitraryArgs,
 	}
 	version := root.Flags().Bool("version", false, "print the version")
-	defineStart(root.Flags(), new(bool)) // for the help: withCommand makes them flags of chat
+	defineStart(root.Flags(), new(bool)) // only for the help: withCommand turns them into flags of chat
 	defineChoice(root.Flags(), new(string))
 	root.RunE = func(cmd *cobra.Command, args []string) error {
 		switch {

@@ -28,7 +28,7 @@ func rowOf(w *workspace.Workspace, e store.Entry) row { return rowsOf(w, []store
 // rowsOf describes conversations for --json.
 func rowsOf(w *workspace.Workspace, entries []store.Entry) []row {
 	rows := make([]row, len(entries))
-	waiting, _ := w.Waiting(entries...) // warnings report what cannot be counted
+	waiting, _ := w.Waiting(entries...) // the notices report what cannot be counted
 	for i, e := range entries {
 		rows[i] = plainRow(e)
 		for _, found := range waiting {
@@ -72,7 +72,7 @@ func plainRows(entries []store.Entry) []row {
 func (r *row) short() string { return shortName(r.Path) }
 
 // shortName returns the shortest name that usually finds the conversation in a folder: the
-// end of the folder's name, or its day and number. It does not repeat the title.
+// end of the folder's name, or its day and number. The name has no words of the title.
 func shortName(folder string) string {
 	day, name := path.Split(folder)
 	number := len(name) - len(strings.TrimLeft(name, "0123456789"))
@@ -90,7 +90,7 @@ func isLowerID(s string) bool {
 	return strings.Trim(s, "0123456789abcdefghijklmnopqrstuvwxyz") == ""
 }
 
-// state returns the status, and whether the conversation is archived or damaged.
+// state returns the status, with marks for archived and damaged conversations.
 func (r *row) state() string {
 	state := r.Status
 	if r.Archived {

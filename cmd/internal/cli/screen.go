@@ -17,7 +17,7 @@ import (
 	"cortext/schema"
 )
 
-// A screen prints: results on out, all else on errw.
+// A screen prints results to out and everything else to errw.
 type screen struct {
 	out, errw io.Writer
 	now       func() time.Time
@@ -60,12 +60,12 @@ func (s screen) json(v any) error {
 	return enc.Encode(v)
 }
 
-// ago says when a conversation was last active.
+// ago formats the time since a conversation was last active.
 func (s screen) ago(of *schema.Session) string {
 	return s.agoTime(of.LastActive.Time())
 }
 
-// agoTime says how long ago something was, or nothing for the zero time.
+// agoTime formats the time since t, or returns "" for the zero time.
 func (s screen) agoTime(t time.Time) string {
 	if t.IsZero() {
 		return ""
@@ -73,24 +73,24 @@ func (s screen) agoTime(t time.Time) string {
 	return resume.Ago(s.now(), t)
 }
 
-// paused reports the conversations that were paused in favor of another.
+// paused prints the conversations that were paused in favor of another.
 func (s screen) paused(titles []string) {
 	for _, t := range titles {
 		fmt.Fprintf(s.errw, "paused %q: one conversation is active at a time\n", oneLine(t))
 	}
 }
 
-// progress shows a line on a terminal, in place of the last one. clearLine removes it.
+// progress replaces the current line on a terminal. clearLine removes it.
 func (s screen) progress(format string, args ...any) {
 	if isTerminal(s.errw) {
 		fmt.Fprintf(s.errw, "\r\x1b[K"+format, args...)
 	}
 }
 
-// examined shows how far a look at the files of all conversations is.
+// examined shows the progress of checking all files.
 func (s screen) examined(done, of int) {
 	if done < of {
-		s.progress("looking at conversations: %d of %d", done, of)
+		s.progress("checking conversations: %d of %d", done, of)
 	} else {
 		s.clearLine()
 	}
@@ -107,7 +107,7 @@ func visible(s string) string       { return shown.Text(s) }
 func oneLine(s string) string       { return shown.Line(s) }
 func cut(s string, most int) string { return shown.Cut(s, most) }
 
-// count counts things, such as "1 session" or "2 sessions".
+// count formats a number of things, such as "1 session" or "2 sessions".
 func count(n int, thing string) string {
 	if n == 1 {
 		return "1 " + thing

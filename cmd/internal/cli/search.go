@@ -14,40 +14,42 @@ import (
 	"cortext/cmd/internal/find"
 	"cortext/cmd/internal/listing"
 	"cortext/cmd/internal/search"
+	"cortext/cmd/internal/workspace"
 )
 
 type searchOptions struct {
 	filterFlags
-	in                    string
-	limit                 int
-	regexp, allHits, json bool
+	in                         string
+	limit                      int
+	regexp, all, allHits, json bool
 }
 
 func searchCommand(a *app) *cobra.Command {
 	o := searchOptions{filterFlags: filterFlags{known: a.agentNames()}}
 	cmd := &cobra.Command{
 		Use:   "search <words>",
-		Short: "Search what was said",
+		Short: "Search messages and tool calls",
 		Long: `Searches titles, summaries, messages, and the inputs and outputs of tool calls. A
-conversation matches if every word occurs in it, in any of these and also as part of a
-longer word. An argument with spaces, or text in quotation marks, is a phrase. Upper and
-lower case differ only if you type an upper-case letter.
+conversation matches if every word occurs anywhere in it, also as part of a longer word. An
+argument with spaces, or text in quotation marks, is a phrase. Case matters only if you type
+an upper-case letter.
 
 The best match comes first: conversations with all words in title and summary, then those
 with all words in one message or call, then those with more hits, then the most recent.
 Each hit has the number of its message, for cortext show --around. Completed conversations
-are searched, too.`,
+are also searched. Of a sub-agent, only its answer is searched, which is the output of a call.`,
 		Example: "  cortext search torn write --in assistant\n  cortext search --regexp 'panic: .*nil' --since 2w\n  cortext show hv37 --around 12",
 		Args:    args(cobra.MinimumNArgs(1)),
-		RunE: a.within(func(cmd *cobra.Command, w *opened, words []string) error {
-			return runSearch(a, cmd, w, words, &o)
-		}),
+		RunE: func(cmd *cobra.Command, words []string) error {
+			return runSearch(a, cmd, words, &o)
+		},
 	}
 	f := cmd.Flags()
 	f.BoolVar(&o.regexp, "regexp", false, "each argument is a regular expression")
 	f.StringVar(&o.in, "in", "", "search only in `FIELD`: user, assistant or tools")
 	o.define(cmd)
 	f.IntVar(&o.limit, "limit", 0, "show at most `N` conversations")
+	f.BoolVar(&o.all, "all", false, "search every workspace on this machine")
 	f.BoolVar(&o.allHits, "all-hits", false, "show every hit, not only the best of each conversation")
 	f.BoolVar(&o.json, "json", false, "print an array of JSON objects, one for each conversation")
 	return cmd
@@ -75,10 +77,10 @@ func (o *searchOptions) query(words []string) (*search.Query, error) {
 	return q, nil
 }
 
-// hitsShown is how many hits of a conversation are shown without --all-hits.
+// hitsShown is the number of hits shown for a conversation without --all-hits.
 const hitsShown = 3
 
-func runSearch(a *app, cmd *cobra.Command, w *opened, words []string, o *searchOptions) error {
+func runSearch(a *app, cmd *cobra.Command, words []string, o *searchOptions) error {
 	if o.limit < 0 {
 		return &usageError{"--limit must not be negative", ""}
 	}
@@ -91,19 +93,26 @@ func runSearch(a *app, cmd *cobra.Command, w *opened, words []string, o *searchO
 		return err
 	}
 	filter.All = filter.All || len(filter.Statuses) == 0
-	list, err := w.Listing(nil)
+	sel := selection{named: o.all}
+	if err := sel.open(a, cmd); err != nil {
+		return err
+	}
+	defer sel.close(cmd.Context(), a)
+	sources, err := sel.sources(filter, a.screen.examined)
 	if err != nil {
 		return err
 	}
-	defer list.Close()
-	source := sourceOf(w, list, filter)
-	defer source.Index.Close()
 	hits := hitsShown
 	if o.allHits {
 		hits = 0
 	}
 	var results []*search.Result
-	failed := q.Run(cmd.Context(), []search.Source{source}, hits, func(r *search.Result) { results = append(results, r) })
+	failed := q.Run(cmd.Context(), sources, hits, func(r *search.Result) {
+		if o.all {
+			r.Row.Workspace = sel.workspaces[r.Source].Here.Workspace()
+		}
+		results = append(results, r)
+	})
 	slices.SortFunc(results, (*search.Result).Compare)
 	hidden := 0
 	if o.limit > 0 && len(results) > o.limit {
@@ -118,29 +127,53 @@ func runSearch(a *app, cmd *cobra.Command, w *opened, words []string, o *searchO
 	if hidden > 0 && !o.json {
 		fmt.Fprintf(a.screen.errw, "%s not shown: leave out --limit to see them\n", count(hidden, "more conversation"))
 	}
-	a.updateIndex(cmd.Context(), w, source)
-	if err = errors.Join(err, failed, unlisted(list)); err == nil && len(results) == 0 {
-		return &nothingFoundError{words, len(source.Rows)}
+	err = errors.Join(err, failed)
+	searched := 0
+	for i, source := range sources {
+		searched += len(source.Rows)
+		a.updateIndex(cmd.Context(), sel.workspaces[i], source)
+		err = errors.Join(err, source.Index.Close(), unlisted(sel.listings[i]))
+	}
+	if err == nil && len(results) == 0 {
+		if searched == 0 && o.narrows() {
+			return &nothingFoundError{words: words, filtered: true}
+		}
+		return &nothingFoundError{words: words, searched: searched}
 	}
 	return err
 }
 
+// sources returns the conversations that a filter selects, with the index of each
+// workspace. The caller must close the indexes.
+func (s *selection) sources(f listing.Filter, progress func(done, of int)) (list []search.Source, err error) {
+	for _, w := range s.workspaces {
+		l, err := w.Listing(progress)
+		if err != nil {
+			return nil, err
+		}
+		s.listings = append(s.listings, l)
+		list = append(list, sourceOf(w.Workspace, l, f))
+	}
+	return list, nil
+}
+
 // sourceOf returns the conversations that a filter selects, with the index of their
 // workspace. The caller must close the index.
-func sourceOf(w *opened, list *listing.Listing, f listing.Filter) search.Source {
+func sourceOf(w *workspace.Workspace, list *listing.Listing, f listing.Filter) search.Source {
 	source := search.Source{Store: w.Store, Open: w.Open, Index: search.OpenIndex(w.Store.Cache)}
+	source.Complete = len(w.Store.WaitingPaths()) == 0 && !w.Tree.IsSparse()
 	for _, i := range list.Select(f) {
 		source.Rows = append(source.Rows, list.Row(i))
 	}
 	return source
 }
 
-// muchNew is how many bytes are indexed in a process of its own, so that the prompt comes
-// back at once.
+// muchNew is the number of bytes from which a separate process updates the index, so that
+// the prompt returns at once.
 const muchNew = 32 << 20
 
-// updateIndex adds to the index what a search found to be new. It is only a cache, so a
-// failure is not reported.
+// updateIndex adds the new text that a search found to the index. The index is only a
+// cache, so failures are not reported.
 func (a *app) updateIndex(ctx context.Context, w *opened, from search.Source) {
 	switch bytes, ok := from.Index.New(); {
 	case !ok:
@@ -155,7 +188,7 @@ func indexCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:     "index",
 		Short:   "Bring the index of cortext search up to date (called by cortext)",
-		Long:    "Adds what is new to the index that makes cortext search faster. cortext runs it by itself after a search.",
+		Long:    "Adds new text to the index that makes cortext search faster. cortext runs this command itself after a search.",
 		Example: "  cortext index",
 		Hidden:  true,
 		Args:    args(cobra.NoArgs),
@@ -165,7 +198,7 @@ func indexCommand(a *app) *cobra.Command {
 				return err
 			}
 			defer list.Close()
-			source := sourceOf(w, list, listing.Filter{All: true, Archived: true})
+			source := sourceOf(w.Workspace, list, listing.Filter{All: true, Archived: true})
 			defer source.Index.Close()
 			return source.Index.Refresh(cmd.Context(), source)
 		}),
@@ -176,9 +209,13 @@ func indexCommand(a *app) *cobra.Command {
 type nothingFoundError struct {
 	words    []string
 	searched int
+	filtered bool // the filters leave nothing to search
 }
 
 func (e *nothingFoundError) Error() string {
+	if e.filtered {
+		return "nothing is searched: no conversation matches these filters"
+	}
 	return fmt.Sprintf("nothing matches %q in %s", strings.Join(e.words, " "), count(e.searched, "conversation"))
 }
 
@@ -191,16 +228,17 @@ type foundRow struct {
 	Status     string   `json:"status"`
 	Agent      string   `json:"agent"`
 	LastActive string   `json:"last_active"`
-	HitCount   int      `json:"hit_count"` // texts with at least one of the words
-	Hits       []hitRow `json:"hits"`      // the best of them
+	HitCount   int      `json:"hit_count"`           // texts with at least one of the words
+	Hits       []hitRow `json:"hits"`                // the best of them
+	Workspace  string   `json:"workspace,omitempty"` // the absolute path of its folder, with --all
 }
 
 type hitRow struct {
 	In        string   `json:"in"`         // title, summary, user, assistant, system, tool input or tool output
-	Message   int      `json:"message"`    // its number; 0 if there is none, or on a branch that was left
+	Message   int      `json:"message"`    // its number, or 0 if it has none or is on an abandoned branch
 	MessageID string   `json:"message_id"` // "" if there is none
 	Text      string   `json:"text"`       // the surrounding sentence
-	Matches   [][2]int `json:"matches"`    // where the words begin and end in text, in bytes
+	Matches   [][2]int `json:"matches"`    // byte ranges of the words in text
 }
 
 func foundRows(results []*search.Result) []foundRow {
@@ -208,7 +246,7 @@ func foundRows(results []*search.Result) []foundRow {
 	for _, r := range results {
 		row := foundRow{
 			ID: r.Row.ID, Path: r.Row.Path, Title: r.Row.Title, Type: r.Row.Type, Status: r.Row.Status, Agent: r.Row.Agent,
-			HitCount: r.Count, Hits: []hitRow{},
+			HitCount: r.Count, Hits: []hitRow{}, Workspace: r.Row.Workspace,
 		}
 		if !r.Row.LastActive.IsZero() {
 			row.LastActive = r.Row.LastActive.UTC().Format("2006-01-02T15:04:05.000Z")
@@ -230,7 +268,7 @@ func showFound(on screen, results []*search.Result) error {
 			fmt.Fprintln(w)
 		}
 		about := []string{}
-		for _, s := range []string{r.Row.Type, r.Row.Agent, on.agoTime(r.Row.LastActive), r.Row.Folder()} {
+		for _, s := range []string{r.Row.Type, r.Row.Agent, on.agoTime(r.Row.LastActive), r.Row.Folder(), fromHome(r.Row.Workspace)} {
 			if s != "" {
 				about = append(about, oneLine(s))
 			}
@@ -279,8 +317,8 @@ func showHit(w *bufio.Writer, on screen, h search.Hit, width int) {
 	fmt.Fprintln(w)
 }
 
-// partsOf cuts an excerpt into what is before, in, between and after its matches, each
-// safe for a terminal: parts with an odd index are matches.
+// partsOf splits an excerpt at its matches into parts that are safe for a terminal. Parts
+// with an odd index are matches.
 func partsOf(e search.Excerpt) (parts []string) {
 	at := 0
 	for _, m := range e.Matches {
@@ -293,7 +331,7 @@ func partsOf(e search.Excerpt) (parts []string) {
 // fitParts shortens parts so that they fit a width and the first match stays visible.
 func fitParts(parts []string, width int) []string {
 	if len(parts) > 1 {
-		// A third of the line is for what comes before the match.
+		// The text before the match gets a third of the line.
 		room := max(width/3, width-ansi.StringWidth(strings.Join(parts[1:], "")))
 		for r := []rune(parts[0]); ansi.StringWidth(parts[0]) > room && len(r) > 1; {
 			r = r[1:]

@@ -8,23 +8,41 @@ import (
 	"iter"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"cortext/cmd/internal/listing"
 	"cortext/store"
 )
 
-// A selection is the conversations that a list shows.
+// A selection holds the conversations that a list shows.
 type selection struct {
-	workspaces []*opened // the first is that of the current folder, if here is set
+	workspaces []*opened // the first is the current folder's, if here is set
 	here       bool
 	listings   []*listing.Listing // of each workspace
-	pages      []*listing.Page    // of each workspace: what it may contribute
-	waiting    []map[string]int   // of each workspace: how many messages wait, by path
-	merged     []place            // what is shown of several pages
+	pages      []*listing.Page    // the candidates of each workspace
+	waiting    []map[string]int   // number of waiting messages by path, for each workspace
+	merged     []place            // the rows shown, if there are several pages
 	named      bool               // rows name their workspace
 }
 
 // A place is a row of one of several pages.
 type place struct{ page, row int }
+
+// open opens the workspace of the current folder; and, if rows name their workspace, all
+// others on this machine.
+func (s *selection) open(a *app, cmd *cobra.Command) error {
+	w, err := a.open(cmd)
+	switch {
+	case err == nil:
+		s.workspaces, s.here = []*opened{w}, true
+	case !s.named || !errors.Is(err, store.ErrNoWorkspace):
+		return err
+	}
+	if s.named {
+		s.workspaces = append(s.workspaces, a.others(cmd)...)
+	}
+	return nil
+}
 
 // close releases the listings and workspaces. Rows must not be used afterwards.
 func (s *selection) close(ctx context.Context, a *app) {
@@ -43,10 +61,9 @@ func (s *selection) close(ctx context.Context, a *app) {
 // choose lists the workspaces and selects a page of their conversations. For one workspace
 // that costs as much as the page has rows.
 func (s *selection) choose(f listing.Filter, o *listOptions, progress func(done, of int)) error {
-	s.named = o.all
 	f.Words = strings.Fields(o.search)
 	sel := listing.Selection{Filter: f, Order: listing.Order(o.sort), Reverse: o.reverse, Offset: o.offset, Limit: o.limit}
-	if len(s.workspaces) != 1 { // each may have the first rows
+	if len(s.workspaces) != 1 { // the first rows may come from any of them
 		if sel.Offset = 0; o.limit > 0 {
 			sel.Limit += o.offset
 		}
@@ -69,7 +86,7 @@ func (s *selection) choose(f listing.Filter, o *listOptions, progress func(done,
 	return s.merge(o)
 }
 
-// merge selects what is shown of several pages, each of which is sorted.
+// merge merges sorted pages and selects the rows to show.
 func (s *selection) merge(o *listOptions) error {
 	for _, p := range s.pages {
 		if _, err := p.Rows(); err != nil {
@@ -108,7 +125,7 @@ func (s *selection) merge(o *listOptions) error {
 	return nil
 }
 
-// orders compare rows of different workspaces as a page sorts those of one.
+// orders compare rows of different workspaces in the order of a page.
 var orders = map[listing.Order]func(a, b *listing.Row) int{
 	listing.ByLastActive: func(a, b *listing.Row) int { return b.LastActive.Compare(a.LastActive) },
 	listing.ByCreated:    func(a, b *listing.Row) int { return b.Created.Compare(a.Created) },
@@ -117,8 +134,8 @@ var orders = map[listing.Order]func(a, b *listing.Row) int{
 	listing.ByTokens:     func(a, b *listing.Row) int { return cmp.Compare(b.Tokens, a.Tokens) },
 }
 
-// places yields the rows that are shown: the page of each, which is also the index of its
-// workspace, and its place on the page.
+// places yields the place of each row that is shown: the index of its page and workspace,
+// and its index on the page.
 func (s *selection) places() iter.Seq2[int, int] {
 	return func(yield func(int, int) bool) {
 		if len(s.pages) == 1 {
@@ -172,7 +189,7 @@ func (s *selection) printJSON(out io.Writer) error {
 }
 
 // counts returns how many conversations are shown, how many the filters select, how many
-// others they would select but for their status or because they are archived, and how many
+// others are hidden only because of their status or because they are archived, and how many
 // of those are archived.
 func (s *selection) counts() (shown, matching, hidden, archived int) {
 	for _, p := range s.pages {
@@ -188,15 +205,15 @@ func (s *selection) counts() (shown, matching, hidden, archived int) {
 // clone. The check reads their files.
 const mostLeftovers = 200
 
-// remarkable reads those selected conversations of a workspace that may need a notice.
-// unread says what cannot be read.
+// remarkable reads the selected conversations of a workspace that may need a notice. unread
+// has the errors.
 func (s *selection) remarkable(workspace int) (list []store.Entry, unread []string) {
 	w := s.workspaces[workspace]
 	waiting := map[string]bool{}
 	for _, name := range w.Store.WaitingPaths() {
 		waiting[name] = true
 	}
-	left := 0 // to be checked for a removal
+	left := 0 // number to check for a removal
 	if w.Removed.Any() {
 		left = mostLeftovers
 	}

@@ -12,7 +12,7 @@ func setCommand(a *app) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "set <key>=<value>... [<id>...]",
-		Short: "Set values of your own on conversations",
+		Short: "Set custom values on conversations",
 		Long: `Sets free-form values, such as a ticket number, on conversations; without an id, on the
 current one. An empty value removes the key. cortext show prints the values.`,
 		Example: "  cortext set ticket=API-42 \"api design\"",
@@ -38,7 +38,7 @@ current one. An empty value removes the key. cortext show prints the values.`,
 	return cmd
 }
 
-// valuesIn splits arguments into the values, which come first, and the queries.
+// valuesIn splits arguments into leading values and queries.
 func valuesIn(list []string) (values []organise.Value, queries []string, err error) {
 	for i, arg := range list {
 		if i > 0 && !strings.Contains(arg, "=") {

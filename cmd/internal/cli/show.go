@@ -24,9 +24,8 @@ func showCommand(a *app) *cobra.Command {
 		Use:   "show <id>",
 		Short: "Show a conversation",
 		Long: `Prints every message of a conversation, with its tool calls and their results, below an
-overview: when the last message was written, how many there are of each role, what the
-agent reported of its usage, its modes, and the files that it changed. With --message
-there is no overview.`,
+overview: the time of the last message, the number of messages by role, the usage that the
+agent reported, its modes, and the files that it changed. --message omits the overview.`,
 		Example: "  cortext show \"api design\"\n  cortext show \"api design\" --last 5\n  cortext show \"api design\" --message 3-5 --json",
 		Args:    args(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, list []string) error {
@@ -64,15 +63,11 @@ func runShow(a *app, cmd *cobra.Command, query string, o showOptions) error {
 	if o.branch < 0 {
 		return &usageError{"--branch is a number from 1", ""}
 	}
-	w, err := a.open(cmd)
+	w, e, err := a.pickAnywhere(cmd, query)
 	if err != nil {
 		return err
 	}
 	defer w.Close()
-	e, err := w.Pick(query)
-	if err != nil {
-		return err
-	}
 	ranges, err := messageRanges(o.message)
 	if err != nil {
 		return err
@@ -91,7 +86,7 @@ func runShow(a *app, cmd *cobra.Command, query string, o showOptions) error {
 		a.screen.warn(d.Error())
 	}
 	var about *history.Overview
-	if o.message == "" { // a message by number is read by agents, which know the rest
+	if o.message == "" { // agents read messages by number and know the rest
 		if about, err = history.Describe(w.Workspace, found.Entry); err != nil {
 			return err
 		}
@@ -127,7 +122,7 @@ func messageRanges(text string) (ranges [][2]int, err error) {
 	return ranges, nil
 }
 
-// showJSON prints the records as they are stored.
+// showJSON prints the records as stored.
 func showJSON(on screen, found *history.Shown, about *history.Overview) error {
 	out := struct {
 		Session  json.RawMessage   `json:"session"`
@@ -191,7 +186,7 @@ func showText(on screen, found *history.Shown, about *history.Overview, reasonin
 	return w.Flush()
 }
 
-// said prints what people said about a conversation: its tags, values and notes.
+// said prints what users recorded about a conversation: tags, values and notes.
 func said(w io.Writer, s *schema.Session) {
 	if len(s.Tags) > 0 {
 		fmt.Fprintf(w, "tags: %s\n", oneLine(strings.Join(s.Tags, ", ")))
@@ -204,10 +199,10 @@ func said(w io.Writer, s *schema.Session) {
 	}
 }
 
-// mostFiles is how many files the overview names.
+// mostFiles is the maximum number of files in the overview.
 const mostFiles = 12
 
-// showOverview prints lines about a conversation: when, who, at what cost, on which files.
+// showOverview prints the overview of a conversation: times, roles, usage and files.
 func showOverview(w io.Writer, on screen, s *schema.Session, o *history.Overview) {
 	if at := o.LastMessage.Time(); !at.IsZero() {
 		fmt.Fprintf(w, "Last message: %s (%s)\n", at.Format(time.RFC3339), resume.Ago(on.now(), at))
@@ -251,7 +246,7 @@ func showOverview(w io.Writer, on screen, s *schema.Session, o *history.Overview
 	fmt.Fprintln(w)
 }
 
-// outcome describes in a word how a call ended.
+// outcome describes the result of a call in a word.
 func outcome(t *schema.Tool) string {
 	switch {
 	case t.Success == nil:

@@ -20,7 +20,7 @@ to save.`,
 			if err := w.caller().Skip(); err != nil {
 				return err
 			}
-			fmt.Fprintln(a.screen.out, "this session is not saved until you stop it with /workspace.stop-conversation")
+			fmt.Fprintln(a.screen.out, "this session is not saved until you type /workspace.stop-conversation")
 			return nil
 		}),
 	}

@@ -19,9 +19,10 @@ func statsCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "stats",
 		Short: "Count conversations, turns, tokens and tool calls",
-		Long: `Counts the conversations of the workspace, archived ones too: turns, tokens in and out as
-the agents reported them, tool calls and their failures, and the files written most. A
-conversation that falls into several groups counts in each. Days are in local time.`,
+		Long: `Counts the conversations of the workspace, including archived ones: turns,
+tokens in and out as reported by the agents, tool calls and their failures, and the files
+written most often. A conversation that falls into several groups counts in each. Days are
+in local time.`,
 		Example: "  cortext stats --by model",
 		Args:    args(cobra.NoArgs),
 		RunE: a.within(func(cmd *cobra.Command, w *opened, _ []string) error {
@@ -33,7 +34,7 @@ conversation that falls into several groups counts in each. Days are in local ti
 	return cmd
 }
 
-// filesShown is how many files the text lists; JSON has up to filesListed.
+// filesShown is the number of files in the text output. JSON has up to filesListed.
 const (
 	filesShown  = 10
 	filesListed = 100

@@ -12,8 +12,8 @@ func statuslineCommand(a *app) *cobra.Command {
 		Short: "Print Claude Code's status line",
 		Long: `Reads the JSON that Claude Code passes to a status line from standard input, and prints
 the conversation of the session, the turns since its last stop, whether it is saved, and
-how full the context window is. If your own settings have a status line, it is printed
-above. cortext init --status-line makes Claude Code call it, through cortext-hook, which
+how full the context window is. If your own settings have a status line, it prints that one
+first. cortext init --status-line makes Claude Code call it through cortext-hook, which
 starts faster.`,
 		Example: "  echo '{\"session_id\":\"x\",\"cwd\":\".\"}' | cortext statusline",
 		Args:    args(cobra.NoArgs),

@@ -10,8 +10,8 @@ import (
 	"cortext/cmd/internal/find"
 )
 
-// nearFlag returns a hint for a flag that a command does not have: one of a similar name,
-// or the command that has it.
+// nearFlag returns a hint for an unknown flag: one with a similar name, or the command that
+// has it.
 func nearFlag(cmd *cobra.Command, err error) string {
 	otherwise := "run " + cmd.CommandPath() + " --help"
 	var unknown *pflag.NotExistError

@@ -91,7 +91,7 @@ type waitingRow struct {
 	Path     string `json:"path"`
 	Messages int    `json:"messages"`
 	Folder   string `json:"folder"`
-	Why      string `json:"why"` // empty: nothing prevents moving them into the work tree
+	Why      string `json:"why"` // empty if they can be moved into the work tree
 }
 
 // printSynced prints the result of a sync.
@@ -127,7 +127,7 @@ func printSynced(say notices, out *capture.SyncResult, asJSON bool) error {
 	}
 	fmt.Fprintf(on.out, "%s of this workspace: %d new, %d with new messages (%s captured)\n", count(out.Sessions, "session"), len(out.New), out.Grown, count(out.Appended, "message"))
 	if out.Elsewhere > 0 {
-		fmt.Fprintf(on.out, "%d of them belong to conversations of other work trees, which capture them\n", out.Elsewhere)
+		fmt.Fprintf(on.out, "%d of them belong to conversations of other work trees and are captured there\n", out.Elsewhere)
 	}
 	if out.Taken > 0 {
 		on.warn(fmt.Sprintf("git took %s from this work tree: cortext sync --restore puts back what is kept in .workspace/local/kept/taken", count(out.Taken, "message")))

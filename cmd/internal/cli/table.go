@@ -17,8 +17,8 @@ import (
 	"cortext/store"
 )
 
-// A column of the table of conversations. Columns with a lower rank are dropped first if
-// the terminal is narrow; those of rank 0 stay.
+// A column of the table of conversations. On a narrow terminal, columns with a lower rank
+// are dropped first. Those of rank 0 always stay.
 type column struct {
 	head  string
 	rank  int
@@ -34,17 +34,17 @@ type table struct {
 	columns []column
 }
 
-// sampled is how many rows decide how wide the columns are, so that the first page of a
+// sampled is how many rows determine the widths of columns, so that the first page of a
 // long list does not wait for the last.
 const sampled = 1000
 
-// leastTitle is how wide the title should be on a narrow terminal.
+// leastTitle is the minimum width of the title on a narrow terminal.
 const leastTitle = 24
 
 // tableOn returns a table for a stream.
 func (s screen) tableOn(w io.Writer) *table { return s.tableOf(w, widthOf(w)) }
 
-// tableOf is tableOn for a width.
+// tableOf returns a table of the given width.
 func (s screen) tableOf(w io.Writer, width int) *table {
 	t := &table{out: w, width: width}
 	when, count := s.since, func(r *row) string { return count(r.MessageCount, "message") }
@@ -77,10 +77,10 @@ func (s screen) table(entries []store.Entry) {
 	_ = s.tableOn(s.out).print(slices.Values(plainRows(entries)))
 }
 
-// numberedMost is how many conversations a numbered list shows.
+// numberedMost is the maximum number of conversations in a numbered list.
 const numberedMost = 20
 
-// numbered prints the first conversations with numbers, and says how many more there are.
+// numbered prints the first conversations with numbers, and the number of the rest.
 func (s screen) numbered(w io.Writer, entries []store.Entry) {
 	t, n := s.tableOn(w), 0
 	t.columns = slices.Insert(t.columns, 0, column{head: "NO", most: 2, right: true, cell: func(*row) string { n++; return strconv.Itoa(n) }})
@@ -91,7 +91,7 @@ func (s screen) numbered(w io.Writer, entries []store.Entry) {
 	}
 }
 
-// print prints rows: on a terminal cut to its width, below a heading.
+// print prints rows. On a terminal, it adds a heading and cuts rows to the width.
 func (t *table) print(rows iter.Seq[row]) error {
 	next, stop := iter.Pull(rows)
 	defer stop()
@@ -142,7 +142,7 @@ func (t *table) fit(cells [][]string) (shown, widths []int) {
 		for _, row := range cells {
 			widths[i] = max(widths[i], textWidth(row[i]))
 		}
-		if widths[i] > 0 || t.width == 0 { // a column without anything in it is left out on a terminal
+		if widths[i] > 0 || t.width == 0 { // on a terminal, empty columns are left out
 			shown = append(shown, i)
 		}
 		if t.width > 0 {
@@ -195,17 +195,17 @@ func (t *table) line(cells []string, shown, widths []int) string {
 	return strings.TrimRight(b.String(), " ")
 }
 
-// textWidth returns how many columns a text takes.
+// textWidth returns the width of a text in terminal columns.
 func textWidth(s string) int {
 	for i := range len(s) {
 		if s[i] >= 0x80 {
 			return ansi.StringWidth(s)
 		}
 	}
-	return len(s) // without control characters, which are escaped
+	return len(s) // control characters are already escaped
 }
 
-// widthOf returns the width of a terminal, or 0 if the stream is none.
+// widthOf returns the width of a terminal, or 0 if the stream is not a terminal.
 func widthOf(stream any) int {
 	f, ok := behind(stream).(*os.File)
 	if !ok || !isTerminal(f) {
@@ -217,7 +217,7 @@ func widthOf(stream any) int {
 	return 80
 }
 
-// since says when a conversation was last active.
+// since formats the time since a conversation was last active.
 func (s screen) since(r *row) string {
 	return s.agoTime(r.active)
 }

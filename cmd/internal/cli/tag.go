@@ -41,20 +41,20 @@ query. Without arguments, it lists the tags in use and how many conversations ha
 	return cmd
 }
 
-// A tagCount says how many conversations have a tag.
+// A tagCount is a tag and the number of conversations with it.
 type tagCount struct {
 	Tag           string `json:"tag"`
 	Conversations int    `json:"conversations"`
 }
 
-// listTags prints the tags in use, the most used first.
+// listTags prints the tags in use, most used first.
 func listTags(a *app, w *opened, asJSON bool) error {
 	all, err := w.Store.List()
 	if err != nil {
 		return err
 	}
 	counts := []tagCount{}
-	at := map[string]int{} // tags that differ only in case are one
+	at := map[string]int{} // tags that differ only in case count as one
 	for _, e := range all {
 		for _, tag := range e.Session.Tags {
 			key := strings.ToLower(tag)

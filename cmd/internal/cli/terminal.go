@@ -7,16 +7,16 @@ import (
 	"strings"
 )
 
-// A terminal is where questions are asked, if the program has one.
+// A terminal asks the user questions, if the program has one.
 type terminal struct {
 	in  io.Reader
 	out io.Writer
 }
 
-// present reports whether there is someone to ask.
+// present reports whether a user can be asked.
 func (t terminal) present() bool { return isTerminal(t.in) && isTerminal(t.out) }
 
-// ask asks the user at the terminal; no answer means no.
+// ask asks a yes-or-no question at the terminal. No answer means no.
 func (t terminal) ask(ctx context.Context, question string) (bool, error) {
 	fmt.Fprintf(t.out, "%s [y/N] ", question)
 	line, err := t.line(ctx)
@@ -31,7 +31,7 @@ func (t terminal) line(ctx context.Context) (string, error) {
 	go func() {
 		var b [1]byte
 		var line []byte
-		for { // byte by byte: the rest is for the agent
+		for { // byte by byte, because the rest of the input is for the agent
 			n, err := t.in.Read(b[:])
 			if n == 0 && err != nil || b[0] == '\n' {
 				break

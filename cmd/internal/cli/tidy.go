@@ -12,7 +12,7 @@ func tidyCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:     "tidy",
 		Short:   "Remove unused agent sessions, archive old conversations (called by cortext)",
-		Long:    "Asks the agents to remove sessions that cortext started and that you never used, and archives\nold conversations if the settings say so. cortext runs it by itself.",
+		Long:    "Asks the agents to remove sessions that cortext started and that you never used, and archives\nold conversations if the settings say so. cortext runs this command itself.",
 		Example: "  cortext tidy",
 		Hidden:  true,
 		Args:    args(cobra.NoArgs),
@@ -21,7 +21,7 @@ func tidyCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			defer w.Close() // not a.close, which calls this
+			defer w.Close() // not a.close, which starts this command
 			for _, err := range w.leftovers().RemoveUnused(cmd.Context()) {
 				a.hooks().Failed(w.Workspace, "", "tidy", err)
 			}

@@ -20,9 +20,9 @@ func titleCommand(a *app) *cobra.Command {
 		Long: `Changes the title of a conversation; without an id, of the current one. Its folder keeps
 its name, because links and commits refer to it.
 
-With --auto, the "summarizer" setting makes the titles of the conversations that you name:
-agent (the agent that the conversation was held in) and openai (an endpoint set in the
-environment) ask a model, otherwise the title is taken from the first prompt.`,
+With --auto, cortext makes titles for the conversations that you name. If the "summarizer"
+setting is agent (the agent that the conversation was held in) or openai (an endpoint set in
+the environment), it asks a model. Otherwise it uses the first prompt.`,
 		Example: `  cortext title 1030-brainstorm-api-design-hv37 "API Design Discussion"
   cortext title --auto "api design"`,
 		Args: args(cobra.ArbitraryArgs),
@@ -36,7 +36,7 @@ environment) ask a model, otherwise the title is taken from the first prompt.`,
 			return runTitle(a, w, list, asJSON)
 		}),
 	}
-	cmd.Flags().BoolVar(&auto, "auto", false, "make the title, with the summarizer of the settings; takes several ids")
+	cmd.Flags().BoolVar(&auto, "auto", false, "make titles with the summarizer from the settings; takes several ids")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the conversation as JSON; with --auto, a list")
 	return cmd
 }
@@ -70,8 +70,8 @@ func runTitle(a *app, w *opened, list []string, asJSON bool) error {
 	return nil
 }
 
-// runAutoTitle has titles made for conversations. One that fails does not keep others from
-// getting theirs, unless the model does not answer at all.
+// runAutoTitle makes titles for conversations. It goes on after a failure, unless the model
+// does not answer at all.
 func runAutoTitle(ctx context.Context, a *app, w *opened, queries []string, asJSON bool) error {
 	entries, err := pickMany(w, queries)
 	if err != nil {
@@ -110,7 +110,7 @@ func runAutoTitle(ctx context.Context, a *app, w *opened, queries []string, asJS
 	return errors.Join(errs...)
 }
 
-// autoTitle has a title made for a conversation and sets it.
+// autoTitle makes a title for a conversation and sets it.
 func autoTitle(ctx context.Context, w *opened, e store.Entry) (store.Entry, error) {
 	title, err := w.compact.Title(ctx, e)
 	if err != nil {

@@ -22,8 +22,8 @@ func trustCommand(a *app) *cobra.Command {
 		Short: "Review and allow the workspace's hooks and settings",
 		Long: `Lists the programs in .workspace/hooks with the SHA-256 of each, and asks whether they
 may run for you on this machine. They run when a conversation starts, is resumed, gets
-messages or ends. None of them runs until you allow it. If a file is added or changed,
-you have to allow them again. None runs while .workspace/hooks contains a symbolic link.
+messages or ends. None of them runs until you allow it. If a file is added or changed, you
+must allow them again. None runs while .workspace/hooks contains a symbolic link.
 
 It also lists the settings in .workspace/config.yaml that send conversations to a model:
 "summarizer: agent" and "summarizer: openai". They do not apply to you until you allow
@@ -105,21 +105,21 @@ func askTrust(ctx context.Context, t terminal, yes bool, verb string) (bool, err
 	return t.ask(ctx, "Read them first. May they "+verb+" here, as they are now?")
 }
 
-// A trust holds the current contents of the hooks folder, the settings that need trust, and
-// what the user allowed before.
+// A trust holds the current programs and settings that need trust, and what the user
+// allowed before.
 type trust struct {
 	now      lifecycle.Hooks
 	settings []settings.Guarded
 	was      lifecycle.Trusted
 }
 
-// allowed reports whether all that there is was allowed.
+// allowed reports whether the user allowed everything as it is now.
 func (t trust) allowed() bool {
 	return (len(t.now.Programs()) == 0 || t.now.Same(t.was.Hooks)) &&
 		!slices.ContainsFunc(t.settings, func(g settings.Guarded) bool { return !g.Trusted })
 }
 
-// verb says what is allowed: programs run, settings apply.
+// verb returns the verb for what is allowed: programs run, settings apply.
 func (t trust) verb() string {
 	switch {
 	case len(t.settings) == 0:
@@ -139,7 +139,7 @@ func (t trust) shown() lifecycle.Trusted {
 	return allow
 }
 
-// settingState says how a setting differs from what was allowed.
+// settingState describes how a setting differs from what was allowed.
 func (t trust) settingState(g settings.Guarded) string {
 	switch _, known := t.was.Settings[g.Name]; {
 	case g.Trusted:
@@ -150,7 +150,7 @@ func (t trust) settingState(g settings.Guarded) string {
 	return "new"
 }
 
-// state says how a file differs from what was allowed, or returns "" if nothing was
+// state describes how a file differs from what was allowed, or returns "" if nothing was
 // allowed before.
 func (t trust) state(name string) string {
 	was, known := t.was.Files[name]

@@ -14,8 +14,8 @@ func unarchiveCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "unarchive <id>...",
 		Short: "Show archived conversations in lists again",
-		Long: `Undoes cortext archive. With --automatic, it undoes what cortext archived last because
-of the settings auto_archive_days and max_conversations.`,
+		Long: `Undoes cortext archive. With --automatic, it undoes the last automatic
+archiving, by the settings auto_archive_days and max_conversations.`,
 		Example: "  cortext unarchive 1030-brainstorm-api-design-hv37",
 		Args: func(cmd *cobra.Command, list []string) error {
 			if automatic {
@@ -33,12 +33,12 @@ of the settings auto_archive_days and max_conversations.`,
 				return err
 			}
 			if len(entries) == 0 {
-				fmt.Fprintln(a.screen.errw, "nothing that cortext archived by itself is known: nothing to do")
+				fmt.Fprintln(a.screen.errw, "there is no automatic archiving to undo: nothing to do")
 			}
 			return a.apply(cmd.Context(), w, entries, edit{organise.Archive(false), "in lists again", "was not archived", asJSON})
 		}),
 	}
-	cmd.Flags().BoolVar(&automatic, "automatic", false, "those that cortext archived last by itself")
+	cmd.Flags().BoolVar(&automatic, "automatic", false, "undo the last automatic archiving")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the conversations as JSON")
 	return cmd
 }

@@ -16,7 +16,7 @@ func watchCommand(a *app) *cobra.Command {
 		Use:   "watch",
 		Short: "Capture sessions as they grow, without hooks",
 		Long: `Watches the agents' stores and captures this workspace's sessions as they grow, until
-you press Ctrl-C. It first captures what it missed, and it pauses idle conversations.
+you press Ctrl-C. It first captures what it missed. It also pauses idle conversations.
 It captures sessions that a /workspace command started; with --adopt, or with
 "capture: all" in .workspace/config.yaml, it captures every session in this work tree.`,
 		Example: "  cortext watch --adopt",
@@ -31,7 +31,7 @@ It captures sessions that a /workspace command started; with --adopt, or with
 
 func runWatch(ctx context.Context, a *app, w *opened, adopt bool) error {
 	defer a.Interrupts.Finish()()
-	failed := map[string]bool{} // each failure is shown once, not at every change
+	failed := map[string]bool{} // show each failure once, not at every change
 	return watch.Run(ctx, w.Workspace, w.capture, watch.Options{
 		Adopt: adopt,
 		Ready: func() { fmt.Fprintln(a.screen.errw, "watching; Ctrl-C ends it") },
@@ -46,7 +46,7 @@ func runWatch(ctx context.Context, a *app, w *opened, adopt bool) error {
 	})
 }
 
-// printWatched prints what watch found in one look.
+// printWatched prints the results of one look.
 func printWatched(on screen, w *opened, out *capture.SyncResult, paused string, failed map[string]bool) {
 	for _, got := range out.New {
 		fmt.Fprintf(on.out, "new: %s\n", visible(got.Path))
@@ -59,7 +59,7 @@ func printWatched(on screen, w *opened, out *capture.SyncResult, paused string, 
 		fmt.Fprintf(on.out, "captured %s of %s (%s)\n", count(got.Messages, "message"), visible(name), got.Agent)
 	}
 	if paused != "" {
-		fmt.Fprintf(on.out, "paused, since idle: %s\n", visible(paused))
+		fmt.Fprintf(on.out, "paused because idle: %s\n", visible(paused))
 	}
 	now := map[string]bool{}
 	for _, err := range out.Errors {

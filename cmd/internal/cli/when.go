@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// A span is what the user called a time: a moment, or a whole day.
+// A span is the time that the user named: a moment or a whole day.
 type span struct {
 	from time.Time
-	to   time.Time // not part of the span, unless it is a moment
+	to   time.Time // exclusive, unless the span is a moment
 }
 
 // whenForms describes what parseWhen accepts, for help and errors.
@@ -22,8 +22,8 @@ var agoForm = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(\d{1,5}|an?) ?(m|mins?|minutes?|h|hrs?|hours?|d|days?|w|weeks?|mo|mon|months?|y|yrs?|years?)( ago)?$`)
 })
 
-// parseWhen parses a time in the past, as of now and in its time zone: a date, a time, an
-// age, or a word such as yesterday.
+// parseWhen parses a time in the past, relative to now and in its time zone: a date, a
+// time, an age, or a word such as yesterday.
 func parseWhen(text string, now time.Time) (span, bool) {
 	text = strings.Join(strings.Fields(text), " ")
 	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02T15:04", "2006-01-02 15:04"} {
@@ -68,7 +68,7 @@ func parseWhen(text string, now time.Time) (span, bool) {
 	return ago(now, n, unit), n > 0
 }
 
-// ago returns the moment that is n units before now: m, h, d, w, mo or y.
+// ago returns the moment n units before now. Units are m, h, d, w, mo and y.
 func ago(now time.Time, n int, unit string) span {
 	at := now
 	switch unit {
@@ -88,7 +88,7 @@ func ago(now time.Time, n int, unit string) span {
 	return span{at, at}
 }
 
-// day returns the day that a moment is in.
+// day returns the day that contains a moment.
 func day(at time.Time) span {
 	y, m, d := at.Date()
 	return span{time.Date(y, m, d, 0, 0, 0, 0, at.Location()), time.Date(y, m, d+1, 0, 0, 0, 0, at.Location())}

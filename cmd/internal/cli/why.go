@@ -17,14 +17,14 @@ func whyCommand(a *app) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "why <commit>|<file>[:<line>]",
-		Short: "Show the conversation that led to a commit, or to a line of a file",
-		Long: `Shows the conversation that led to a commit, and your words before it. For a file it
-takes the last commit that changed it, for a line the one that the line is from, counted
-as in the last commit.
+		Short: "Show the conversation that led to a commit or to a line of a file",
+		Long: `Shows the conversation that led to a commit, and your last message before it.
+For a file it uses the last commit that changed the file, for a line the commit that the
+line comes from. Lines are counted as in the last commit.
 
 If the commit names its conversation (cortext init --link-commits), the answer is certain.
-Otherwise it is a guess, and says so: from what commands printed, the files that both
-changed, the time and the branch.`,
+Otherwise it is a guess, marked as such, based on the output of commands, the files that
+both changed, the time and the branch.`,
 		Example: "  cortext why HEAD~2\n  cortext why src/cache.go:12",
 		Args:    args(cobra.ExactArgs(1)),
 		RunE: a.within(func(cmd *cobra.Command, w *opened, list []string) error {
@@ -39,7 +39,7 @@ changed, the time and the branch.`,
 type why struct {
 	Commit       loggedRow `json:"commit"`
 	Conversation row       `json:"conversation"`
-	Message      int       `json:"message,omitempty"` // the number of the prompt, as show counts
+	Message      int       `json:"message,omitempty"` // the number of the prompt, as in cortext show
 	Prompt       string    `json:"prompt,omitempty"`
 	Guess        bool      `json:"guess"`
 	Because      []string  `json:"because,omitempty"`
@@ -129,7 +129,7 @@ func runLog(cmd *cobra.Command, a *app, w *opened, query string, asJSON bool) er
 		fmt.Fprintf(a.screen.out, "%.12s  %s  %s\n", c.ID, a.screen.agoTime(c.At), oneLine(c.Subject))
 	}
 	if len(all) == 0 {
-		a.screen.hint("no commit names this conversation: cortext init --link-commits makes commits name theirs")
+		a.screen.hint("no commit names this conversation: cortext init --link-commits makes commits name their conversations")
 	}
 	return nil
 }
@@ -138,9 +138,9 @@ func linkCommitCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "link-commit {begin FILE [SOURCE [COMMIT]] | end FILE}",
 		Short: "Name the conversation in a commit's message (called by git's hooks)",
-		Long: `Adds the current conversation to the message of a commit that is being made, as a
-trailer. git's hooks prepare-commit-msg and commit-msg call it after cortext init
---link-commits.`,
+		Long: `Adds the current conversation to a commit's message as a trailer, while the
+commit is being made. After cortext init --link-commits, git's hooks prepare-commit-msg and
+commit-msg call it.`,
 		Example: "  cortext link-commit begin .git/COMMIT_EDITMSG",
 		Hidden:  true,
 		Args:    args(cobra.RangeArgs(2, 4)),
@@ -152,7 +152,7 @@ trailer. git's hooks prepare-commit-msg and commit-msg call it after cortext ini
 
 func runLinkCommit(cmd *cobra.Command, a *app, w *opened, list []string) error {
 	ctx, root := cmd.Context(), w.Store.Root()
-	file, err := filepath.Abs(list[1]) // not relative to -C: git starts its hooks at the top of the work tree
+	file, err := filepath.Abs(list[1]) // not relative to -C, because git runs hooks at the top of the work tree
 	if err != nil {
 		return err
 	}
@@ -165,11 +165,11 @@ func runLinkCommit(cmd *cobra.Command, a *app, w *opened, list []string) error {
 		return nil
 	}
 	if op := git.Operation(root); op != "" && op != "bisect" {
-		return nil // the commit is an older one, made again
+		return nil // an older commit is being amended or rewritten
 	}
 	e, err := w.caller().Listed()
 	if err != nil || a.Now().Sub(e.Session.LastActive.Time()) > commits.Stale {
-		return nil // no conversation, or several
+		return nil // no conversation or several
 	}
 	return commits.Name(ctx, root, file, e.Session.ID)
 }

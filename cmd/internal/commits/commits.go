@@ -1,5 +1,5 @@
-// Package commits leads from the commits of a repository to the conversations that they
-// came from, and back.
+// Package commits finds the conversations that a repository's commits came from, and the
+// commits that came from a conversation.
 package commits
 
 import (
@@ -20,7 +20,7 @@ import (
 	"cortext/store"
 )
 
-// Commits knows the commits of the repository that a workspace is in.
+// Commits looks up commits in the repository that contains a workspace.
 type Commits struct{ ws *workspace.Workspace }
 
 // Of returns the commits of a workspace's repository.
@@ -30,17 +30,17 @@ func Of(ws *workspace.Workspace) Commits { return Commits{ws} }
 type Reason struct {
 	Commit git.Logged
 	Entry  store.Entry
-	Prompt schema.Message // the user's words before the change; without an id if there are none
+	Prompt schema.Message // the user's last message before the change; its id is empty if there is none
 
-	// Guesses are the signs that the answer rests on if the commit does not name the
-	// conversation; none if it does.
+	// Guesses gives the evidence for the answer. It is empty if the commit names the
+	// conversation.
 	Guesses []string
 }
 
 // An UnknownError reports that no conversation of the workspace led to a commit.
 type UnknownError struct {
 	Commit git.Logged
-	Named  string // the conversation that the commit names and that the workspace lacks
+	Named  string // the conversation that the commit names but the workspace lacks
 }
 
 func (e *UnknownError) Error() string {
@@ -50,11 +50,11 @@ func (e *UnknownError) Error() string {
 	return fmt.Sprintf("no conversation seems to have led to commit %.12s", e.Commit.ID)
 }
 
-// ErrUncommitted is returned if what is asked for is not in a commit yet.
+// ErrUncommitted is returned if the requested file or line is not committed yet.
 var ErrUncommitted = errors.New("it is not committed yet")
 
-// Resolve returns the commit that the user means by COMMIT, FILE or FILE:LINE. dir is where
-// a relative file begins, relative to the workspace, with slashes.
+// Resolve returns the commit that COMMIT, FILE or FILE:LINE refers to. Files are relative to
+// dir, which is a slash-separated path relative to the workspace.
 func (c Commits) Resolve(ctx context.Context, dir, what string) (git.Logged, error) {
 	root := c.ws.Store.Root()
 	revision := what
@@ -67,7 +67,7 @@ func (c Commits) Resolve(ctx context.Context, dir, what string) (git.Logged, err
 		}
 		var err error
 		if revision, err = git.LastChange(ctx, root, path.Join(dir, file), line); err != nil {
-			return git.Logged{}, fmt.Errorf("%q is no commit, and no file with a history: %w", what, err)
+			return git.Logged{}, fmt.Errorf("%q is neither a commit nor a file with a history: %w", what, err)
 		}
 		if strings.Trim(revision, "0") == "" {
 			return git.Logged{}, ErrUncommitted
@@ -83,7 +83,7 @@ func cutLast(s, sep string) (before, after string, found bool) {
 	return s, "", false
 }
 
-// Why returns what led to a commit: from its trailer or, without one, as a guess.
+// Why returns the reason for a commit. It reads the commit's trailer, or guesses if there is none.
 func (c Commits) Why(ctx context.Context, commit git.Logged) (*Reason, error) {
 	if len(commit.Values) == 0 {
 		return c.guess(ctx, commit)
@@ -109,8 +109,8 @@ func (c Commits) Why(ctx context.Context, commit git.Logged) (*Reason, error) {
 	return &Reason{Commit: commit, Entry: e, Prompt: promptBefore(shown.Messages, commit.At)}, nil
 }
 
-// promptBefore returns the user's last words before a time. A commit knows its time to the
-// second only.
+// promptBefore returns the user's last message before a time. Commit times have a resolution
+// of one second.
 func promptBefore(messages []schema.Message, at time.Time) (last schema.Message) {
 	for _, m := range messages {
 		if when := m.Timestamp.Time(); m.Role == schema.User && m.Content != "" && when.Before(at.Add(time.Second)) && !when.Before(last.Timestamp.Time()) {
@@ -120,11 +120,11 @@ func promptBefore(messages []schema.Message, at time.Time) (last schema.Message)
 	return last
 }
 
-// linger is how long after its last message a conversation may still lead to a commit: the
-// user tries the change, then commits it.
+// linger is how long after its last message a conversation may still be the source of a
+// commit: users try a change before they commit it.
 const linger = 24 * time.Hour
 
-// guess finds the conversation that most probably led to a commit that names none.
+// guess finds the most likely source of a commit that names no conversation.
 func (c Commits) guess(ctx context.Context, commit git.Logged) (*Reason, error) {
 	all, err := c.ws.Store.List()
 	if err != nil {
@@ -138,7 +138,7 @@ func (c Commits) guess(ctx context.Context, commit git.Logged) (*Reason, error) 
 		}
 		r, s, err := c.weigh(ctx, commit, e)
 		if err != nil {
-			continue // what cannot be read is no candidate
+			continue // an unreadable conversation is not a candidate
 		}
 		if s.compare(bestScore) > 0 {
 			best, bestScore = r, s
@@ -152,10 +152,10 @@ func (c Commits) guess(ctx context.Context, commit git.Logged) (*Reason, error) 
 
 // A score says how well a conversation fits a commit.
 type score struct {
-	made   int // 1 if one of its commands printed the commit's id
-	files  int // files that both changed
-	active int // 1 if the commit came before its last message
-	branch int // 1 if it began on a branch that has the commit
+	made   int // 1 if a command in the conversation printed the commit's id
+	files  int // files changed by both
+	active int // 1 if the commit precedes the last message
+	branch int // 1 if the conversation began on a branch that has the commit
 	since  time.Duration
 }
 
@@ -163,7 +163,7 @@ func (s score) compare(o score) int {
 	return cmp.Or(cmp.Compare(s.made, o.made), cmp.Compare(s.files, o.files), cmp.Compare(s.active, o.active), cmp.Compare(s.branch, o.branch), cmp.Compare(o.since, s.since))
 }
 
-// weigh looks for signs that a conversation led to a commit.
+// weigh collects evidence that a conversation led to a commit.
 func (c Commits) weigh(ctx context.Context, commit git.Logged, e store.Entry) (*Reason, score, error) {
 	shown, err := history.Show(c.ws.Conversations, e, history.ShowOptions{})
 	if err != nil {
@@ -210,7 +210,7 @@ func (c Commits) weigh(ctx context.Context, commit git.Logged, e store.Entry) (*
 	return r, s, nil
 }
 
-// Log lists the commits that name a conversation, latest first.
+// Log lists the commits that name a conversation, newest first.
 func (c Commits) Log(ctx context.Context, e store.Entry) ([]git.Logged, error) {
 	return git.CommitsWith(ctx, c.ws.Store.Root(), workspace.SessionTrailer, e.Session.ID)
 }

@@ -11,13 +11,13 @@ import (
 	"cortext/cmd/internal/workspace"
 )
 
-// Stale is how long after its last message an active conversation no longer leads to
-// commits: its user has gone on to something else.
+// Stale is the idle time after which an active conversation is no longer named in commits: its
+// user has moved on.
 const Stale = 8 * time.Hour
 
 const mark = "# cortext: link commits to conversations"
 
-// parts are our parts of two hooks, for the workspace at root. They do nothing for people who do not have cortext, and never prevent a commit.
+// parts returns the lines to add to two git hooks, for the workspace at root. They do nothing where cortext is not installed, and never prevent a commit.
 func parts(root string) []git.HookPart {
 	program := `(PATH="$PATH:${XDG_STATE_HOME:-$HOME/.local/state}/cortext/bin"; if command -v cortext >/dev/null; then cortext `
 	if within := registry.At(root).Place().Within; within != "" && within != "." {
@@ -30,8 +30,8 @@ func parts(root string) []git.HookPart {
 	}
 }
 
-// Link makes git name the conversation in each commit of root's clone. It returns the
-// files of the hooks that it changed.
+// Link makes git name the conversation in each commit of root's clone. It returns the hook
+// files that it changed.
 func Link(ctx context.Context, root string) (changed []string, err error) {
 	for _, p := range parts(root) {
 		file, is, addErr := p.Add(ctx, root)
@@ -43,7 +43,7 @@ func Link(ctx context.Context, root string) (changed []string, err error) {
 	return changed, err
 }
 
-// Unlink removes what Link added and reports whether there was anything.
+// Unlink removes what Link added and reports whether it found anything.
 func Unlink(ctx context.Context, root string) (changed bool, err error) {
 	for _, p := range parts(root) {
 		is, removeErr := p.Remove(ctx, root)
@@ -52,14 +52,14 @@ func Unlink(ctx context.Context, root string) (changed bool, err error) {
 	return changed, err
 }
 
-// Name adds the conversation with an id to the message of a commit that is being made.
-// file has the message.
+// Name adds a conversation's id to the message of a commit that is being made. The message is
+// in file.
 func Name(ctx context.Context, root, file, id string) error {
 	return git.AddTrailer(ctx, root, file, workspace.SessionTrailer+": "+id)
 }
 
-// Unname empties the message of a commit if it has nothing but our trailer, so that git
-// gives up the commit, as it does if the user writes no message.
+// Unname empties a commit message that has nothing but our trailer. Git then aborts the
+// commit, as it does if the user writes no message.
 func Unname(ctx context.Context, root, file string) error {
 	return git.DropLoneTrailer(ctx, root, file, workspace.SessionTrailer)
 }

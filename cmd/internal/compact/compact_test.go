@@ -230,7 +230,7 @@ func TestCompactFails(t *testing.T) {
 // TestCompactAgentProgram: the agent is the program that a launch would start.
 func TestCompactAgentProgram(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		t.Skip("a script stands for the agent")
+		t.Skip("NOT RUN: the stand-in for the agent is a shell script")
 	}
 	program := filepath.Join(t.TempDir(), "my-claude")
 	if err := os.WriteFile(program, []byte("#!/bin/sh\necho It was done by mine.\n"), 0o700); err != nil {

@@ -10,18 +10,18 @@ import (
 	"cortext/cmd/internal/summarize"
 )
 
-// A Model is a model behind an endpoint with OpenAI's API: the program asks it.
+// A Model is a model behind an endpoint with OpenAI's API. cortext-web sends the requests.
 type Model struct {
 	BaseURL string `json:"base_url"` // see openai.Endpoint in cmd/internal/openai
 	Model   string `json:"model"`
-	Key     string `json:"key"` // goes to the program on its standard input, which nobody else sees
+	Key     string `json:"key"` // passed on standard input, so that other processes cannot see it
 }
 
 // A Question is what the program reads, as JSON.
 type Question struct {
 	Model
 	Prompt    string `json:"prompt"`
-	MaxTokens int    `json:"max_tokens"` // of a summary; 0: the prompt asks for a title
+	MaxTokens int    `json:"max_tokens"` // size of the summary; 0: the prompt asks for a title
 }
 
 // An Answer is what the program writes, as JSON.
@@ -31,8 +31,8 @@ type Answer struct {
 	Away  bool   `json:"away,omitempty"` // see [summarize.Away]
 }
 
-// Summarize asks for a summary of about maxTokens tokens. ctx limits the time; if it ends,
-// the error is its cause.
+// Summarize asks for a summary of about maxTokens tokens. If ctx ends first, the error is its
+// cause.
 func (m Model) Summarize(ctx context.Context, prompt string, maxTokens int) (summarize.Result, error) {
 	return m.ask(ctx, Question{m, prompt, maxTokens})
 }

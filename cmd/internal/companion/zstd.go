@@ -8,7 +8,7 @@ import (
 	"os/exec"
 )
 
-// Compressor returns what compresses a bundle: it starts the program.
+// Compressor starts cortext-web and returns a writer that compresses a bundle.
 func Compressor(ctx context.Context) func(to io.Writer) (io.WriteCloser, error) {
 	return func(to io.Writer) (io.WriteCloser, error) {
 		f, err := newFilter(ctx, CompressWord)
@@ -24,7 +24,7 @@ func Compressor(ctx context.Context) func(to io.Writer) (io.WriteCloser, error) 
 	}
 }
 
-// Decompressor returns what decompresses a bundle: it starts the program.
+// Decompressor starts cortext-web and returns a reader that decompresses a bundle.
 func Decompressor(ctx context.Context) func(from io.Reader) (io.ReadCloser, error) {
 	return func(from io.Reader) (io.ReadCloser, error) {
 		f, err := newFilter(ctx, DecompressWord)
@@ -40,10 +40,10 @@ func Decompressor(ctx context.Context) func(from io.Reader) (io.ReadCloser, erro
 	}
 }
 
-// A filter is a run of the program that changes one stream into another.
+// A filter is a running cortext-web that turns one stream into another.
 type filter struct {
 	*exec.Cmd
-	said bytes.Buffer // on standard error
+	said bytes.Buffer // its standard error
 }
 
 func newFilter(ctx context.Context, word string) (*filter, error) {
@@ -56,7 +56,7 @@ func newFilter(ctx context.Context, word string) (*filter, error) {
 	return f, nil
 }
 
-// wait waits for the program to end. Its error is what the program said.
+// wait waits for the program to end. If the program fails, the error is what it printed.
 func (f *filter) wait() error {
 	err := f.Wait()
 	if said := bytes.TrimSpace(f.said.Bytes()); err != nil && len(said) > 0 {
@@ -65,7 +65,7 @@ func (f *filter) wait() error {
 	return err
 }
 
-// compressing is what a bundle is written to.
+// compressing is the writer of a bundle.
 type compressing struct {
 	io.WriteCloser
 	filter *filter
@@ -79,10 +79,10 @@ func (c *compressing) Close() error {
 	return err
 }
 
-// decompressing is what a bundle is read from.
+// decompressing is the reader of a bundle.
 type decompressing struct {
 	io.ReadCloser
-	filter *filter // nil: it has ended
+	filter *filter // nil once it has ended
 }
 
 // Read returns the program's error instead of the end of its output.
@@ -103,7 +103,7 @@ func (d *decompressing) end() error {
 	return f.wait()
 }
 
-// Close ends the program, if it has more to say.
+// Close ends the program if it is still writing.
 func (d *decompressing) Close() error {
 	if d.filter == nil {
 		return nil

@@ -10,7 +10,7 @@ import (
 	"cortext/schema"
 )
 
-// choose leaves out what the options do not select. The messages that stay follow each
+// choose drops what the options do not select, and links the remaining messages to each
 // other.
 func choose(c *portable.Conversation, o Options) error {
 	keep := func(*schema.Message) bool { return true }
@@ -48,7 +48,7 @@ func choose(c *portable.Conversation, o Options) error {
 	return nil
 }
 
-// strip removes parts of messages, of sub-agents too.
+// strip removes parts of messages, including those of sub-agents.
 func strip(c *portable.Conversation, o Options) {
 	if o.NoTools {
 		c.Tools = nil
@@ -97,8 +97,8 @@ func limits(branch []schema.Message, o Options) (from, to int, err error) {
 	return from, to, err
 }
 
-// thin keeps some messages and their calls. A message whose parent goes follows the
-// nearest one before it that stays.
+// thin keeps some messages and their calls. If a message's parent is dropped, its nearest
+// kept ancestor becomes the parent.
 func thin(c *portable.Conversation, keep func(*schema.Message) bool) {
 	parent, kept := map[string]string{}, map[string]bool{}
 	for i := range c.Messages {
@@ -115,7 +115,7 @@ func thin(c *portable.Conversation, keep func(*schema.Message) bool) {
 		if !keep(&m) {
 			continue
 		}
-		for range len(parent) { // a damaged log may have a circle
+		for range len(parent) { // a damaged log may have a cycle
 			if m.ParentID == "" || kept[m.ParentID] {
 				break
 			}

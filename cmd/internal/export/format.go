@@ -12,16 +12,16 @@ import (
 	"cortext/store/atomicfile"
 )
 
-// A Format is one that conversations are exported in.
+// A Format is an export format.
 type Format struct {
-	Name  string // also the ending of the file
+	Name  string // also the file extension
 	write func(context.Context, io.Writer, *Gathered) error
 }
 
 // Write writes a conversation.
 func (f Format) Write(ctx context.Context, w io.Writer, g *Gathered) error { return f.write(ctx, w, g) }
 
-// Formats lists the formats, that of import first.
+// Formats lists the formats. The first is the default, which import reads.
 func Formats() []Format {
 	return []Format{
 		{"json", func(_ context.Context, w io.Writer, g *Gathered) error { return portable.WriteJSON(w, &g.Conversation) }},
@@ -35,7 +35,7 @@ func Formats() []Format {
 	}
 }
 
-// FormatNamed returns the format with a name.
+// FormatNamed looks up a format by name.
 func FormatNamed(name string) (Format, bool) {
 	for _, f := range Formats() {
 		if f.Name == name {
@@ -45,8 +45,8 @@ func FormatNamed(name string) (Format, bool) {
 	return Format{}, false
 }
 
-// WriteFile writes a file of the user's as a whole: a failure leaves the old one. What is no
-// regular file, such as a pipe, is written to as it is.
+// WriteFile replaces a user's file atomically: a failure leaves the old file. It writes
+// directly to anything that is not a regular file, such as a pipe.
 func WriteFile(file string, content []byte) error {
 	if info, err := os.Stat(file); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
 		f, err := os.OpenFile(file, os.O_WRONLY, 0)
@@ -57,13 +57,13 @@ func WriteFile(file string, content []byte) error {
 		return errors.Join(err, f.Close())
 	}
 	if at, err := filepath.EvalSymlinks(file); err == nil {
-		file = at // a link stays a link
+		file = at // replace the target of a symbolic link, not the link
 	}
 	dir, err := os.OpenRoot(filepath.Dir(file))
 	if err != nil {
 		return err
 	}
 	defer dir.Close()
-	_, err = atomicfile.Calls{NoSync: true}.Replace(dir, filepath.Base(file), content, 0o666, ".") // it can be exported again
+	_, err = atomicfile.Calls{NoSync: true}.Replace(dir, filepath.Base(file), content, 0o666, ".") // no sync: the user can export again
 	return err
 }

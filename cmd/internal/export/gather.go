@@ -1,5 +1,5 @@
-// Package export takes conversations out of a workspace as documents, and puts documents
-// into one. It prints nothing and knows no format: portable and its neighbours do.
+// Package export exports conversations from a workspace as documents, and imports
+// documents. The packages below it implement the formats.
 package export
 
 import (
@@ -15,36 +15,36 @@ import (
 	"cortext/store"
 )
 
-// Options select what of a conversation is exported. The zero value selects everything but
-// sub-agents and the content of attachments.
+// Options select the parts of a conversation to export. The zero value selects everything
+// but sub-agents and the content of attachments.
 type Options struct {
-	From, To    string // the first and the last message, by number or id; empty: no limit
+	From, To    string // first and last message, by number or id; empty: no limit
 	Only        schema.Role
 	NoTools     bool
 	NoReasoning bool
-	Redact      bool // apply today's rules again
+	Redact      bool // apply the current redaction rules again
 	Subagents   bool
-	Attachments bool // with their content, as far as it was kept
+	Attachments bool // include the content of attachments that was kept
 }
 
-// filters reports whether the options leave out messages or parts of them.
+// filters reports whether the options drop messages or parts of them.
 func (o Options) filters() bool {
 	return o.From != "" || o.To != "" || o.Only != "" || o.NoTools || o.NoReasoning
 }
 
-// A Gathered is a conversation that was read for an export.
+// A Gathered is a conversation read for export.
 type Gathered struct {
 	portable.Conversation
 	ID       string
-	Unasked  int // sub-agents that were left out because nobody asked for them
+	Unasked  int // number of sub-agents left out because the options do not ask for them
 	Warnings []string
 }
 
-// Size returns about how many bytes the text of the conversation has.
+// Size estimates the size of the exported text, in bytes.
 func (g *Gathered) Size() int { return size(&g.Conversation) }
 
 func size(c *portable.Conversation) (n int) {
-	const more = 400 // for what else a record says
+	const more = 400 // estimate for the other fields of a record
 	for i := range c.Messages {
 		n += len(c.Messages[i].Content) + len(c.Messages[i].Reasoning) + more
 	}
@@ -60,14 +60,14 @@ func size(c *portable.Conversation) (n int) {
 	return n + n/16
 }
 
-// Gather reads a conversation. Damaged lines are left out, with a warning.
+// Gather reads a conversation. It skips damaged lines with a warning.
 func Gather(w *workspace.Workspace, e store.Entry, o Options) (*Gathered, error) {
 	c, err := w.Open(e)
 	if err != nil {
 		return nil, err
 	}
 	defer c.Close()
-	g := gatherer{w: w, options: o, attachments: map[string]bool{}}
+	g := gatherer{w: w, entry: e, options: o, attachments: map[string]bool{}}
 	out := &Gathered{}
 	if err := g.conversation(c, &out.Conversation); err != nil {
 		return nil, fmt.Errorf("export %q: %w", e.Path, err)
@@ -98,13 +98,14 @@ func Gather(w *workspace.Workspace, e store.Entry, o Options) (*Gathered, error)
 
 type gatherer struct {
 	w           *workspace.Workspace
+	entry       store.Entry
 	options     Options
-	attachments map[string]bool // already gathered
+	attachments map[string]bool // those already gathered
 	unasked     int
 	warnings    []string
 }
 
-// conversation reads everything that a conversation has in .session/.
+// conversation reads everything in a conversation's .session/.
 func (g *gatherer) conversation(c *store.Conversation, out *portable.Conversation) error {
 	s, damage, err := c.Session()
 	if err != nil {
@@ -154,8 +155,8 @@ func (g *gatherer) records(c *store.Conversation) (list []schema.Message, err er
 	return list, nil
 }
 
-// whole reports whether a record could be read. Damage is a warning, any other error ends
-// the export.
+// whole reports whether a record could be read. Damage becomes a warning. Any other error
+// ends the export.
 func (g *gatherer) whole(err error) (bool, error) {
 	if d := (*store.Damage)(nil); errors.As(err, &d) {
 		g.warnings = append(g.warnings, d.Error()+": the export lacks it")
@@ -188,7 +189,7 @@ func (g *gatherer) subagents(c *store.Conversation, out *portable.Conversation) 
 	return nil
 }
 
-// keptOf adds the content of the attachments of a conversation.
+// keptOf adds the kept content of a conversation's attachments.
 func (g *gatherer) keptOf(c *portable.Conversation) {
 	add := func(list []schema.Attachment) {
 		for _, a := range list {
@@ -196,7 +197,7 @@ func (g *gatherer) keptOf(c *portable.Conversation) {
 				continue
 			}
 			g.attachments[a.SHA256] = true
-			data, ok := g.w.Attachments.Read(a.SHA256)
+			data, ok := g.w.Attachments.Read(g.entry, a.SHA256)
 			if ok && g.options.Redact && utf8.Valid(data) {
 				text, err := g.w.Store.Redact(string(data), c.Session.ID)
 				data, ok = []byte(text), err == nil
@@ -217,8 +218,7 @@ func (g *gatherer) keptOf(c *portable.Conversation) {
 	}
 }
 
-// Counting returns the messages that count, each id once, in the order of their first
-// lines.
+// Counting returns the current revision of each message, in the order of their first lines.
 func Counting(lines []schema.Message) []schema.Message {
 	return counting(lines, func(m *schema.Message) (string, int64) { return m.ID, m.Precedence() })
 }
@@ -239,7 +239,7 @@ func counting[R any](lines []R, key func(*R) (string, int64)) (list []R) {
 	return list
 }
 
-// number numbers the lines of a log as show and payloads do.
+// number numbers the messages as cortext show and payloads do.
 func number(lines []schema.Message) {
 	messages := Counting(lines)
 	schema.NumberAll(messages)

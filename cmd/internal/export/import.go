@@ -20,30 +20,30 @@ import (
 	"cortext/store"
 )
 
-// ImportOptions control what becomes of a document.
+// ImportOptions control an import.
 type ImportOptions struct {
-	KeepIDs bool   // the conversation stays the same one, with its id and times; else it becomes a new one
-	Type    string // of a new conversation; empty: as in the document, else chat
-	Title   string // of a new conversation; empty: as in the document
+	KeepIDs bool   // keep the conversation's id and times; otherwise it becomes a new conversation
+	Type    string // type of a new conversation; default: the document's type, or chat
+	Title   string // title of a new conversation; default: the document's title
 }
 
-// An Imported says what an import did with a document.
+// An Imported describes the result of an import.
 type Imported struct {
 	Entry     store.Entry
-	Messages  int // in the document, those that count
+	Messages  int // messages in the document, each id once
 	Tools     int
-	Appended  int // lines that were added to the log of messages
+	Appended  int // lines added to messages.jsonl
 	Subagents int
-	Existed   bool // the conversation was there before
-	Edited    bool // what people say about it was changed: its title, tags, notes and the like
+	Existed   bool // the workspace already had the conversation
+	Edited    bool // the import changed the title, tags, notes or similar
 	Warnings  []string
 }
 
-// An Importer puts documents into a workspace.
+// An Importer imports documents into a workspace.
 type Importer struct {
 	w    *workspace.Workspace
 	opts ImportOptions
-	have map[string]store.Entry // the conversations, by the key of their ids; nil until it is needed
+	have map[string]store.Entry // conversations by the key of their ids; nil until needed
 }
 
 // NewImporter checks the options and returns an Importer.
@@ -62,8 +62,8 @@ func NewImporter(w *workspace.Workspace, o ImportOptions) (*Importer, error) {
 	return &Importer{w: w, opts: o}, nil
 }
 
-// Import puts a document into the workspace: all of it, or nothing. With KeepIDs, a
-// conversation that is there already gets the records that it lacks.
+// Import imports a document completely or not at all. With KeepIDs, it adds missing records
+// to a conversation that the workspace already has.
 func (im *Importer) Import(ctx context.Context, c *portable.Conversation) (*Imported, error) {
 	if len(c.Messages) == 0 {
 		return nil, &portable.FormatError{Why: "holds no message"}
@@ -118,8 +118,8 @@ func (im *Importer) existing(id string) (store.Entry, bool, error) {
 	return e, ok, nil
 }
 
-// newSession describes a new conversation with the content of a document. It names no
-// native session: those belong to the conversation that was exported.
+// newSession returns the session of a new conversation with the content of a document. It
+// names no native sessions: those belong to the exported conversation.
 func (im *Importer) newSession(c *portable.Conversation) *schema.Session {
 	now := schema.NewTime(im.w.Env.Now())
 	old := c.Session
@@ -148,7 +148,7 @@ func (im *Importer) newSession(c *portable.Conversation) *schema.Session {
 	return s
 }
 
-// newID gives a conversation an id of its own.
+// newID gives a conversation a new id.
 func (im *Importer) newID(s *schema.Session) error {
 	var entropy [10]byte
 	if _, err := io.ReadFull(im.w.Env.Entropy(), entropy[:]); err != nil {
@@ -158,7 +158,7 @@ func (im *Importer) newID(s *schema.Session) error {
 	return nil
 }
 
-// create makes a conversation of a document.
+// create creates a conversation from a document.
 func (im *Importer) create(s *schema.Session, words string, doc *portable.Conversation, out *Imported) error {
 	typ := store.Slug(s.ConversationType)
 	var text []byte
@@ -182,7 +182,7 @@ func (im *Importer) create(s *schema.Session, words string, doc *portable.Conver
 		return err
 	}
 	if err := im.w.Publish(staged); errors.Is(err, store.ErrExist) {
-		return fmt.Errorf("%s is there already, or outside of the sparse checkout", staged.Path())
+		return fmt.Errorf("%s already exists, or is outside the sparse checkout", staged.Path())
 	} else if err != nil {
 		return err
 	}
@@ -206,7 +206,7 @@ func (im *Importer) fill(staged *store.Conversation, doc *portable.Conversation,
 	switch described := s.ContextSummary != "" && s.Description != ""; {
 	case same:
 		err = im.copy(tx, doc)
-	case described: // the document says what a reading of all messages would say again
+	case described: // the document has what a pass over all messages would derive
 		if err = appendNew(tx, doc); err == nil {
 			if err = tx.Flush(); err == nil {
 				err = tx.Recount()
@@ -241,11 +241,11 @@ func (im *Importer) fill(staged *store.Conversation, doc *portable.Conversation,
 	return im.subagents(staged, doc, same)
 }
 
-// flushBytes is how much is collected before it is written.
+// flushBytes is the amount that is buffered before a write.
 const flushBytes = 8 << 20
 
-// copy writes records as they were exported, and keeps the counters: with the lines, they
-// were exported, too.
+// copy writes records as they were exported. It keeps the counters, which were exported
+// with the lines.
 func (im *Importer) copy(tx *store.Tx, doc *portable.Conversation) error {
 	for i := range doc.Tools {
 		if err := flushed(tx, tx.AppendCopies(schema.Batch{Tools: doc.Tools[i : i+1]})); err != nil {
@@ -281,7 +281,7 @@ func flushed(tx *store.Tx, err error) error {
 	return tx.Flush()
 }
 
-// appendNew writes records as those of a new conversation.
+// appendNew writes the records to a new conversation.
 func appendNew(tx *store.Tx, doc *portable.Conversation) error {
 	for _, t := range doc.Tools {
 		if err := flushed(tx, tx.Append(schema.Batch{Tools: []schema.Tool{t}})); err != nil {
@@ -297,7 +297,7 @@ func appendNew(tx *store.Tx, doc *portable.Conversation) error {
 	return nil
 }
 
-// subagents writes the conversations of sub-agents.
+// subagents writes the sub-agents' conversations.
 func (im *Importer) subagents(of *store.Conversation, doc *portable.Conversation, same bool) error {
 	parent, err := of.ID()
 	if err != nil {
@@ -364,8 +364,8 @@ func (im *Importer) subagent(c *store.Conversation, doc *portable.Conversation, 
 	return im.subagents(c, doc, same)
 }
 
-// attachments keeps the content of attachments. Binary content must have the hash that it
-// is filed under; text may have been redacted since.
+// attachments stores the content of attachments. Binary content must match its hash. Text
+// may not match it, because it may have been redacted.
 func (im *Importer) attachments(doc *portable.Conversation, id string, out *Imported) error {
 	var blobs []inject.Blob
 	for _, a := range doc.Attachments {
@@ -385,7 +385,7 @@ func (im *Importer) attachments(doc *portable.Conversation, id string, out *Impo
 	return im.w.Attachments.For([]string{id}).Keep(blobs)
 }
 
-// addTo adds what a conversation lacks of a document of it.
+// addTo adds the records of a document that its conversation lacks.
 func (im *Importer) addTo(e store.Entry, doc *portable.Conversation, out *Imported) error {
 	c, err := im.w.Conversation(e.Path)
 	if err != nil {
@@ -433,9 +433,8 @@ func (im *Importer) addTo(e store.Entry, doc *portable.Conversation, out *Import
 	return err
 }
 
-// merged brings what people said about a conversation in another copy of it into this one,
-// by the rules for a merge: what was set last counts. It reports whether that changed
-// anything.
+// merged merges titles, tags, notes and the like from another copy of a conversation: the
+// later change wins. It reports whether that changed anything.
 func merged(tx *store.Tx, other *schema.Session) (bool, error) {
 	s, _, err := tx.Session()
 	if err != nil {
@@ -460,7 +459,7 @@ func merged(tx *store.Tx, other *schema.Session) (bool, error) {
 	return true, nil
 }
 
-// bringBack undoes a removal of the conversation: the user imports it again.
+// bringBack undoes the removal of a conversation that the user imports again.
 func (im *Importer) bringBack(ctx context.Context, e store.Entry) error {
 	if !im.w.Removed.Any() {
 		return nil

@@ -14,15 +14,15 @@ import (
 	"cortext/cmd/internal/export/portable"
 )
 
-// Pages are written by the program of package companion. It reads a line about the page,
-// then the conversation in JSON Lines, and writes the page.
+// cortext-web writes pages (see package companion). It reads a line about the page and the
+// conversation in JSON Lines.
 
 // aboutPage is the line about a page.
 type aboutPage struct {
-	Numbers []int `json:"numbers"` // of the messages
+	Numbers []int `json:"numbers"` // numbers of the messages
 }
 
-// writePage writes a page. Without the program, it shows messages as they were typed.
+// writePage writes a page. If cortext-web is not installed, the page shows messages as typed.
 func writePage(ctx context.Context, w io.Writer, g *Gathered) error {
 	cmd, err := companion.Command(ctx, companion.PageWord)
 	if err != nil {
@@ -43,13 +43,13 @@ func writePage(ctx context.Context, w io.Writer, g *Gathered) error {
 	return nil
 }
 
-// Renders reports whether pages have their Markdown rendered.
+// Renders reports whether pages show rendered Markdown.
 func Renders() bool {
 	_, ok := companion.Find()
 	return ok
 }
 
-// RenderPage is what the program does: it reads a conversation and writes its page.
+// RenderPage reads a conversation and writes its page. cortext-web calls it.
 func RenderPage(from io.Reader, to io.Writer, markdown page.Markdown) error {
 	in := bufio.NewReaderSize(from, 1<<16)
 	line, err := in.ReadBytes('\n')
@@ -85,7 +85,7 @@ func numberAll(c *portable.Conversation) {
 	}
 }
 
-// PageOf returns what a page shows of a conversation: the branch that a resume continues.
+// PageOf returns the content of a conversation's page: the branch that a resume continues.
 func PageOf(g *Gathered) *page.Input {
 	content := map[string][]byte{}
 	contentsOf(&g.Conversation, content)

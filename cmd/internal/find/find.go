@@ -1,8 +1,8 @@
 // Package find selects conversations from a list by what the user typed.
 //
 // A query is tried in tiers, from the most exact to the most lenient, and the first tier
-// with a hit decides: see [Tier]. It guesses no further: for a query without a hit, [Nearest] suggests conversations for
-// the user to choose from.
+// with a hit decides: see [Tier]. If no tier has a hit, [Nearest] suggests conversations
+// for the user to choose from.
 package find
 
 import (
@@ -19,7 +19,7 @@ const (
 	None      Tier = iota // no match
 	ByID                  // the global id, or the folder's own name
 	ByFolder              // the folder, with or without its date, or a path into it
-	Beginning             // of the id, of the folder, or the day
+	Beginning             // the start of the id or folder, or the day
 	ByTitle               // the whole title
 	InName                // all words in title or folder
 	InPrompt              // all words in the first prompt or tags
@@ -34,13 +34,13 @@ type Item struct {
 	Folder  string // date and folder name: 2025-11-22/001-brainstorm-api-design
 	Title   string
 	Summary string
-	Prompt  string // the first of the user
+	Prompt  string // the first user prompt
 	Tags    []string
 }
 
-// Match returns the indexes of the items that match query: all hits of the first tier
-// with any, in the order of items, except that scattered-letter hits are sorted best
-// first. An empty query matches nothing.
+// Match returns the indexes of the items that match query: all hits of the first tier that
+// has any. They are in the order of items, except that scattered-letter hits are sorted
+// best first. An empty query matches nothing.
 func Match(items []Item, query string) ([]int, Tier) {
 	q, ok := Parse(query)
 	if !ok {
@@ -73,7 +73,7 @@ func Match(items []Item, query string) ([]int, Tier) {
 	return Best(scores, len(scores)), ByLetters
 }
 
-// A Folded is an [Item] whose texts are equal if they differ only in case.
+// A Folded is an [Item] with case-folded texts.
 type Folded struct {
 	Name    []byte // title, folder and id: see [AppendName]
 	Prompt  []byte // first prompt and tags
@@ -127,8 +127,8 @@ func AppendText(dst []byte, text string) []byte {
 // A Query is what the user typed, parsed. Several goroutines may use it.
 type Query struct {
 	text  []byte   // folded, with single spaces
-	place []byte   // folded, if it is the location of a conversation
-	words [][]byte // folded; none if the query is a path that leads nowhere
+	place []byte   // folded, if the query is the location of a conversation
+	words [][]byte // folded; none if the query is a path to no conversation
 }
 
 // Parse parses a query. ok is false if it is empty.
@@ -167,17 +167,18 @@ func (q *Query) Hits(f *Folded, tier Tier) bool {
 // BaseName returns the folded name of a folder, without its date.
 func BaseName(folder string) string { return fold(path.Base(folder)) }
 
-// Exact returns the id and the [BaseName]s, one of which each conversation has that the
-// query hits in a tier up to [ByFolder].
+// Exact returns an id and [BaseName]s. Each conversation that the query hits in a tier up
+// to [ByFolder] has at least one of them.
 func (q *Query) Exact() (id string, bases []string) {
 	return string(q.text), append(strings.Split(string(q.place), "/"), string(q.text))
 }
 
-// Needles returns texts, of which each name that the query hits up to [InName] has one; see
-// [AppendName]. frequency says how often a word is in some names: the rarest word is among
-// the texts, and of equally rare ones the longest.
+// Needles returns texts to search names for; see [AppendName]. Each name that the query
+// hits in a tier up to [InName] contains at least one of them. frequency returns how often
+// a word occurs in a sample of names: Needles prefers the rarest word, and the longest of
+// equally rare ones.
 func (q *Query) Needles(frequency func(word []byte) int) [][]byte {
-	rarest, least := q.text, 0 // of a path that leads nowhere
+	rarest, least := q.text, 0 // for a path to no conversation
 	for i, w := range q.words {
 		n := 0
 		if len(q.words) > 1 {
@@ -213,14 +214,13 @@ func (q *Query) MayScatter(name []byte) bool {
 	return true
 }
 
-// begins reports whether the query is the beginning of a folder with its date, or the
-// date.
+// begins reports whether the query is the start of a dated folder, or its date.
 func (q *Query) begins(folder []byte) bool {
 	rest, ok := bytes.CutPrefix(folder, q.place)
 	return ok && (bytes.IndexByte(q.place, '/') >= 0 || bytes.HasPrefix(rest, []byte("/")))
 }
 
-// leadsTo reports whether a folder is a part of a path.
+// leadsTo reports whether a path contains a folder.
 func leadsTo(place, folder []byte) bool {
 	for from := 0; ; {
 		at := bytes.Index(place[from:], folder)
@@ -236,7 +236,7 @@ func leadsTo(place, folder []byte) bool {
 	}
 }
 
-// hasWords reports whether all words of the query are where a tier looks for them.
+// hasWords reports whether the texts that a tier searches contain all words of the query.
 func (q *Query) hasWords(f *Folded, tier Tier) bool {
 	name := f.Name[:max(bytes.LastIndexByte(f.Name, '\n'), 0)]
 	for _, w := range q.words {

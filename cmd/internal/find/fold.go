@@ -30,8 +30,8 @@ func appendFold(dst []byte, s string) []byte {
 	return dst
 }
 
-// foldRune returns the same rune for all runes that differ only in case: the lower-case
-// letter if there is an ASCII one, else the first in Unicode.
+// foldRune returns the same rune for all runes that differ only in case: the ASCII
+// lower-case letter if there is one, otherwise the first in Unicode.
 func foldRune(r rune) rune {
 	first := r
 	for next := unicode.SimpleFold(r); next != r; next = unicode.SimpleFold(next) {
@@ -45,10 +45,13 @@ func foldRune(r rune) rune {
 
 // letter reports whether r belongs to a word.
 func letter(r rune) bool {
+	if r < utf8.RuneSelf {
+		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9'
+	}
 	return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)
 }
 
 // ideograph reports whether r belongs to a script that writes words without spaces.
 func ideograph(r rune) bool {
-	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai)
+	return r >= utf8.RuneSelf && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai)
 }

@@ -11,14 +11,14 @@ import (
 	"github.com/sahilm/fuzzy"
 )
 
-// minLetters is the length from which the letters of a query word may be scattered in a
+// minLetters is the minimum length of a query word whose letters may be scattered in a
 // title. A shorter word would match nearly every title.
 const minLetters = 4
 
 // A Score says how well the item at a position matches; higher is better.
 type Score struct{ At, Score int }
 
-// Best returns the positions of the n best, best first; equal ones stay in their order.
+// Best returns the positions of the n best scores, best first. Equal scores keep their order.
 func Best(scores []Score, n int) []int {
 	slices.SortStableFunc(scores, func(a, b Score) int { return cmp.Compare(b.Score, a.Score) })
 	at := make([]int, 0, max(min(len(scores), n), 0))
@@ -47,7 +47,7 @@ func (q *Query) Letters(title, folder string) (score int, ok bool) {
 	return score, true
 }
 
-// The price of a gap between two letters, by the position of the later one.
+// The price of a gap between two letters, by the position of the second.
 const (
 	gapOfVowels = 1 // inside the same word, with only vowels left out, as in "cnfg" for config
 	gapWithin   = 3 // inside the same word, with other letters left out

@@ -12,12 +12,12 @@ import (
 // maxTyped is the number of query words that [Nearest] looks at.
 const maxTyped = 12
 
-// idFrom is the length from which a word with a digit may be a mistyped id.
+// idFrom is the minimum length of a word with a digit that may be a mistyped id.
 const idFrom = 8
 
-// Nearest returns the indexes of up to n items that a query without a match may have
-// meant, best first, or none if nothing is near. It forgives mistyped, shortened and
-// wrong words if some words are right.
+// Nearest returns the indexes of up to n items that a query without a match may refer to,
+// best first. It returns none if nothing is near. It tolerates mistyped, shortened and
+// wrong words if other words are right.
 func Nearest(items []Item, query string, n int) []int {
 	typed := wordsOf(fold(query))
 	typed = typed[:min(len(typed), maxTyped)]
@@ -98,7 +98,7 @@ func wordsOf(text string) []string {
 	return words
 }
 
-// nearness says how near word is to each word of typed: 0 means not near, and the same
+// nearness returns how near word is to each word of typed. 0 means not near, and an equal
 // word scores two per letter. Numbers score half of that, and only if they are equal.
 func nearness(typed []string, word string) []int {
 	near := make([]int, len(typed))
@@ -126,11 +126,11 @@ func nearness(typed []string, word string) []int {
 	return near
 }
 
-// slips returns how many letters of a word of n may be wrong.
+// slips returns how many letters may be wrong in a word of n letters.
 func slips(n int) int { return min(n/3, 3) }
 
 // NearestWord returns the word that typed probably misspells or abbreviates: the first of
-// the nearest, or "" if none is near.
+// the nearest words, or "" if none is near.
 func NearestWord(words []string, typed string) string {
 	want := []rune(fold(typed))
 	if len(want) > maxWord {

@@ -1,17 +1,16 @@
-// Package fork starts a conversation from a point in another one, in the same workspace or
-// in another, and links the two.
+// Package fork starts a conversation from a point in another one, in the same workspace or a
+// different one, and links the two.
 //
 // The new conversation holds copies of the messages and calls up to the point. A link alone
-// would be shorter, but then removing or redacting the old conversation would take the new
-// one's past, and so would a clone without it, or another workspace; and search, export and
-// every reader would have to read two conversations as one. Copies need no other reader:
-// they are a log like any other.
+// would be shorter, but the new conversation would lose its past if the old one were removed
+// or redacted, and in workspaces and clones that lack the old one. Search, export and every
+// reader would also have to read two conversations as one. A copy is a log like any other.
 //
-// A copy keeps the message's id. What makes a record part of a conversation is the id in
-// session.json alone: nothing compares records of different conversations, neither merges
-// nor checks nor the search for one conversation in two folders. It drops the source, since
-// a rebuilt session.json, a capture and a removal would take the old conversation's native
-// sessions for the new one's; and the usage, which statistics would count twice.
+// A copy keeps the message's id. This is safe because only the id in session.json identifies a
+// conversation: merges, checks and the search for twins never compare records of different
+// conversations. A copy drops the source, or a rebuilt session.json, a capture or a removal
+// would take the old conversation's native sessions for the new one's. It also drops the
+// usage, which statistics would count twice.
 package fork
 
 import (
@@ -31,15 +30,15 @@ import (
 // Options control a fork.
 type Options struct {
 	history.Choice
-	Title string // empty: that of the old conversation
+	Title string // default: the old conversation's title
 }
 
 // A Forked is a new conversation that was forked from another.
 type Forked struct {
 	Entry    store.Entry
-	Paused   []string // titles of the conversations that are paused for it
-	Messages int      // messages that were copied
-	Prompt   string   // the beginning of the prompt that the fork is before; empty: none was named
+	Paused   []string // titles of the conversations that the fork paused
+	Messages int      // number of copied messages
+	Prompt   string   // start of the prompt that the fork precedes; empty if the user named none
 	Warnings []string
 }
 
@@ -47,13 +46,12 @@ type Forked struct {
 type EmptyError struct{ Type string }
 
 func (e *EmptyError) Error() string {
-	return fmt.Sprintf("nothing was said before that point: cortext new %s starts a conversation without a past", e.Type)
+	return fmt.Sprintf("no message precedes that point: to start an empty conversation, run cortext new %s", e.Type)
 }
 
-// From forks the conversation e of the workspace from into the workspace to; both may be
-// the same one. The new conversation appears at once with everything in it, or not at all.
-// If only its link in the old conversation is missing, as after a kill, the next fork of
-// that conversation adds it.
+// From forks conversation e of workspace from into workspace to, which may be the same
+// workspace. The new conversation appears complete or not at all. If a kill leaves the old
+// conversation without its link, the next fork of that conversation adds the link.
 func From(from, to *workspace.Workspace, e store.Entry, o Options) (*Forked, error) {
 	point, err := history.PointOf(from.Conversations, e, o.Choice)
 	if err != nil {
@@ -132,8 +130,8 @@ func session(from, to *workspace.Workspace, e store.Entry, point history.Point) 
 	return s, nil
 }
 
-// titleIn returns the title of the new conversation: the one that the user chose, else that
-// of the old one, with a mark if another conversation of the workspace has it.
+// titleIn returns the title of the new conversation: the user's choice or the old title. If
+// the workspace already has that title, titleIn numbers it.
 func titleIn(to *workspace.Workspace, e store.Entry, chosen string) (string, error) {
 	if chosen != "" {
 		return workspace.CleanTitle(chosen)
@@ -148,7 +146,7 @@ func titleIn(to *workspace.Workspace, e store.Entry, chosen string) (string, err
 		r := list.Row(i)
 		taken[strings.ToLower(r.Title)] = true
 	}
-	const room = 250 // bytes; leaves room for the mark
+	const room = 250 // bytes; leaves room for the number
 	plain := clip.Head(e.Session.DisplayTitle(), room)
 	if at := strings.LastIndex(plain, " (fork"); at > 0 && strings.HasSuffix(plain, ")") && e.Session.Links != nil && e.Session.Links.MessageID != "" {
 		plain = plain[:at] // a fork of a fork
@@ -165,11 +163,10 @@ func titleIn(to *workspace.Workspace, e store.Entry, chosen string) (string, err
 	return workspace.CleanTitle(title)
 }
 
-// flushBytes is how much is collected before it is written: a log may be larger than
-// memory.
+// flushBytes is how much is buffered before a write: a log may be larger than memory.
 const flushBytes = 8 << 20
 
-// fill copies the messages of a path, and their calls, to a staged conversation.
+// fill copies the messages of a path and their calls to a staged conversation.
 func fill(to *workspace.Workspace, c, old *store.Conversation, path []schema.Message, f *Forked) error {
 	tx, err := c.Begin()
 	if err != nil {
@@ -200,14 +197,14 @@ func fill(to *workspace.Workspace, c, old *store.Conversation, path []schema.Mes
 // copies writes copies of records.
 type copies struct {
 	tx        *store.Tx
-	parent    map[string]string // of each message to copy, the id of the one before it
+	parent    map[string]string // id of the preceding message, by the id of each message to copy
 	anonymous int               // messages without id
 	calls     map[string]bool   // ids of the calls that the messages name
 	forked    *Forked
 }
 
 func (k *copies) messages(old *store.Conversation) error {
-	with := false // whether the line before is copied
+	with := false // whether the previous line was copied
 	seen := map[string]bool{}
 	first := true
 	for m, err := range old.Messages() {
@@ -262,7 +259,7 @@ func (k *copies) tools(old *store.Conversation) error {
 	return nil
 }
 
-// add collects records to write.
+// add buffers records and writes them once there are flushBytes of them.
 func (k *copies) add(b schema.Batch) error {
 	if err := k.tx.Append(b); err != nil {
 		return err
@@ -273,7 +270,7 @@ func (k *copies) add(b schema.Batch) error {
 	return k.tx.Flush()
 }
 
-// damaged returns err unless it is damage, which a copy leaves out.
+// damaged turns damage, which a copy leaves out, into a warning. It returns other errors.
 func (k *copies) damaged(err error) error {
 	var damage *store.Damage
 	if !errors.As(err, &damage) {

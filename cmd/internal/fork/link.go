@@ -17,12 +17,12 @@ func (u Unlinked) String() string {
 	return fmt.Sprintf("%s does not name its fork %s", u.Old.Path, u.Fork.Path)
 }
 
-// FindUnlinked returns the conversations of a list that do not name a fork of theirs in the
+// FindUnlinked returns each conversation in a list that does not name one of its forks in that
 // list.
 func FindUnlinked(all []store.Entry) (list []Unlinked) {
 	byID := map[string]store.Entry{}
 	for _, e := range all {
-		if e.Session.ID != "" && len(e.Damage) == 0 { // damaged ones may name more than could be read
+		if e.Session.ID != "" && len(e.Damage) == 0 { // a damaged one may have links that could not be read
 			byID[e.Session.ID] = e
 		}
 	}
@@ -39,8 +39,8 @@ func FindUnlinked(all []store.Entry) (list []Unlinked) {
 	return list
 }
 
-// Link names a fork in the conversation it was forked from, with all other forks of that
-// conversation that lack a link.
+// Link adds a fork to the conversation it was forked from, along with any other fork that
+// lacks its link.
 func Link(in *workspace.Workspace, old store.Entry, id string) error {
 	all, err := in.Store.List()
 	if err != nil {

@@ -55,15 +55,31 @@ func Fetch(ctx context.Context, missing *NotFetchedError) error {
 	return err
 }
 
-// notFetched returns the error for files in rev, all below one path. Its command prints the
-// sizes of a tree's files, which makes git fetch them.
+// notFetched returns the error for files in rev, all below one path. Its command compares
+// them with nothing, for which git fetches all that are missing in one request.
 func notFetched(root, rev, below string, paths []string) *NotFetchedError {
-	args := []string{"git", "-C", root, "ls-tree", "-r", "-l", rev}
+	return &NotFetchedError{Paths: paths, Args: FetchCommand(root, rev, below)}
+}
+
+// FetchCommand returns the command that fetches the missing files of rev at or below a path,
+// relative to root.
+func FetchCommand(root, rev, below string) []string {
+	nothing := emptyTree
+	if at, ok := Head(root); ok && len(at.Commit) == len(emptyTree256) {
+		nothing = emptyTree256
+	}
+	args := []string{"git", "-C", root, "diff", "--shortstat", "--no-renames", "--no-ext-diff", "--no-textconv", nothing, rev}
 	if below != "" && below != "." {
 		args = append(args, "--", below)
 	}
-	return &NotFetchedError{Paths: paths, Args: args}
+	return args
 }
+
+// The ids of the empty tree, which git knows in every repository.
+const (
+	emptyTree    = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
+	emptyTree256 = "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321"
+)
 
 // A File is a file in git.
 type File struct {

@@ -43,7 +43,8 @@ const (
 )
 
 // Pull fetches the upstream of the current branch and merges it, if all that it changes is
-// in the folders. It reports whether there was anything to merge.
+// in the folders. A conversation that one side deleted and the other continued stays. It
+// reports whether there was anything to merge.
 func (x Exchange) Pull(ctx context.Context) (merged bool, err error) {
 	if op := Operation(x.Root); op != "" {
 		return false, &UnfinishedError{op}
@@ -77,6 +78,11 @@ func (x Exchange) Pull(ctx context.Context) (merged bool, err error) {
 		return false, &OutsideError{strings.TrimPrefix(up.ref, "refs/remotes/"), outside}
 	}
 	if _, err := output(attend(x.asking(ctx, "merge", "--quiet", "--ff", "--no-edit", up.ref))); err != nil {
+		if kept, done, keepErr := x.KeepChanged(ctx); len(kept) > 0 && done {
+			return true, nil
+		} else if keepErr != nil {
+			err = errors.Join(err, keepErr)
+		}
 		if Operation(x.Root) == "merge" {
 			_, abortErr := run(ctx, x.Root, "merge", "--abort")
 			err = errors.Join(err, abortErr)

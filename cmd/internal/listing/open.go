@@ -58,7 +58,8 @@ const (
 	// sweepEvery is how long an edit by hand may go unnoticed while lists are made.
 	sweepEvery = time.Minute
 
-	// lockWait is how long a new index that has to be written waits for another process.
+	// lockWait is how long a new index that has to be written waits for another process,
+	// which may have looked at the files before they changed.
 	lockWait = 5 * time.Second
 
 	// longChanges is the length in bytes from which a new list of changes is started.
@@ -88,6 +89,7 @@ func Open(st *store.Store, opts Options) (*Listing, error) {
 // Refresh looks at the files of all conversations, so that later listings show what changed.
 func Refresh(st *store.Store, opts Options) error {
 	l := newListing(st, opts)
+	l.wait = lockWait
 	base, _ := openLast(st)
 	err := l.sweep(base)
 	return cmp.Or(err, l.Close())

@@ -14,28 +14,28 @@ import (
 	"cortext/store"
 )
 
-// Auto archives old conversations without being asked, if the settings auto_archive_days
-// or max_conversations say so. It does nothing else to them.
+// Auto archives old conversations automatically if auto_archive_days or max_conversations
+// is set. It does nothing else to them.
 type Auto struct{ ws *workspace.Workspace }
 
-// AutoIn returns the Auto of a workspace.
+// AutoIn returns the Auto for a workspace.
 func AutoIn(w *workspace.Workspace) Auto { return Auto{w} }
 
-// autoEvery is how often the conversations of a work tree are checked.
+// autoEvery is the interval between checks of a work tree's conversations.
 const autoEvery = 24 * time.Hour
 
-// autoFile is the cache file of the last check.
+// autoFile is the cache file that records the last check.
 const autoFile = "archive"
 
 // An autoCheck is the content of autoFile.
 type autoCheck struct {
 	At       time.Time `json:"at"`
-	Days     int       `json:"days"` // the settings then
+	Days     int       `json:"days"` // the settings at that time
 	Most     int       `json:"most"`
-	Partly   bool      `json:"partly"`   // there are more to archive
-	Archived []string  `json:"archived"` // paths: the last ones that were archived
-	Untold   int       `json:"untold"`   // how many of them the user has not been told about
-	Left     int       `json:"left"`     // old conversations that git has unchanged
+	Partly   bool      `json:"partly"`   // whether more are to be archived
+	Archived []string  `json:"archived"` // paths of the conversations archived last
+	Untold   int       `json:"untold"`   // number of archived conversations not reported to the user yet
+	Left     int       `json:"left"`     // number of old conversations left alone because git has them unchanged
 	LeftTold int       `json:"left_told"`
 }
 
@@ -48,12 +48,12 @@ func (a Auto) last() (c autoCheck) {
 
 func (a Auto) save(c autoCheck) {
 	if b, err := json.Marshal(c); err == nil {
-		_ = a.ws.Store.WriteCache(autoFile, b) // without it, the check is done again
+		_ = a.ws.Store.WriteCache(autoFile, b) // on failure the check is repeated
 	}
 }
 
-// Due reports whether a check is due: the settings ask for it, and the last one was a day
-// ago or with other settings.
+// Due reports whether a check is due: the settings ask for one, and the last was a day ago,
+// incomplete, or made with other settings.
 func (a Auto) Due() bool {
 	days, most := a.ws.Config.AutoArchiveDays, a.ws.Config.MaxConversations
 	if days == 0 && most == 0 {
@@ -64,22 +64,22 @@ func (a Auto) Due() bool {
 	return c.Partly || since < 0 || since >= autoEvery || c.Days != days || c.Most != most
 }
 
-// AutoFew is how many conversations a command archives while the user waits. A process of
-// its own does the rest.
+// AutoFew is how many conversations a command archives while the user waits. A separate
+// process archives the rest.
 const AutoFew = 50
 
-// Run archives what the settings select, at most so many, if that is due and no merge or
-// rebase is in progress. It reports whether there are more. It leaves conversations alone
-// whose session.json equals git's version: the user did not ask for the change, and it
-// would make git refuse to check out another branch, or to pull what another clone
-// archived. [Auto.TakeUntold] returns how many it archived and left alone.
+// Run archives at most the given number of the conversations that the settings select, if a
+// check is due and no merge or rebase is in progress. It reports whether more are left. It
+// skips conversations whose session.json equals git's version: the user did not ask for the
+// change, and it would make git refuse to check out another branch, or to pull what another
+// clone archived. [Auto.TakeUntold] returns how many it archived and how many it skipped.
 func (a Auto) Run(ctx context.Context, most int) (more bool, err error) {
 	if !a.Due() || git.Operation(a.ws.Store.Root()) != "" {
 		return false, nil
 	}
 	unlock, err := a.ws.Store.LockCache(autoFile, 0)
 	if errors.As(err, new(*store.LockedError)) {
-		return false, nil // another process does it
+		return false, nil // another process is archiving
 	}
 	if err != nil {
 		return false, err
@@ -104,7 +104,7 @@ func (a Auto) Run(ctx context.Context, most int) (more bool, err error) {
 		switch _, _, err := Apply(a.ws, e, Archive(true)); {
 		case err == nil:
 			archived = append(archived, e.Path)
-		case !errors.Is(err, store.ErrNotFound): // the user has removed it meanwhile
+		case !errors.Is(err, store.ErrNotFound): // the user has removed it in the meantime
 			errs = append(errs, err)
 		}
 	}
@@ -113,9 +113,8 @@ func (a Auto) Run(ctx context.Context, most int) (more bool, err error) {
 	return more, errors.Join(errs...)
 }
 
-// done records what was archived. A check that is not complete stays due, and what it
-// archives next is undone together with this. left is how many old conversations it left
-// alone.
+// done records what was archived. An incomplete check stays due, and one undo covers all
+// its parts. left is the number of old conversations it skipped.
 func (a Auto) done(archived []string, partly bool, left int) {
 	before, config := a.last(), a.ws.Config
 	c := autoCheck{At: a.ws.Env.Now(), Days: config.AutoArchiveDays, Most: config.MaxConversations, Partly: partly, Left: left, LeftTold: min(left, before.LeftTold)}
@@ -128,7 +127,7 @@ func (a Auto) done(archived []string, partly bool, left int) {
 
 // writable leaves out the conversations whose session.json equals git's version.
 func (a Auto) writable(ctx context.Context, list []store.Entry) (free []store.Entry) {
-	const part = 1000 // a command line has a limit
+	const part = 1000 // command lines are limited
 	for some := range slices.Chunk(list, part) {
 		var files []string
 		for _, e := range some {
@@ -144,10 +143,10 @@ func (a Auto) writable(ctx context.Context, list []store.Entry) (free []store.En
 	return free
 }
 
-// Select returns the conversations that the settings select: those that were not active for
-// so many days, and those that are not among so many of the most recently active. It leaves
-// out the active ones, those of a newer cortext, those that could not be read, and those
-// whose folder is not in this work tree.
+// Select returns the conversations that the settings select: those idle for
+// auto_archive_days days, and those beyond the max_conversations most recent ones. It skips
+// conversations that are active, were written by a newer cortext, could not be read, or
+// have no folder in this work tree.
 func (a Auto) Select(all []store.Entry) (list []store.Entry) {
 	shown := slices.DeleteFunc(slices.Clone(all), func(e store.Entry) bool { return e.Session.Archived })
 	slices.SortStableFunc(shown, func(x, y store.Entry) int { return cmp.Compare(lastUse(y).UnixNano(), lastUse(x).UnixNano()) })
@@ -168,7 +167,7 @@ func (a Auto) Select(all []store.Entry) (list []store.Entry) {
 	return list
 }
 
-// lastUse is when a conversation was last active, or taken out of the archive.
+// lastUse returns when a conversation was last active or taken out of the archive.
 func lastUse(e store.Entry) time.Time {
 	used := e.Session.LastActive.Time()
 	if set := e.Session.ArchivedSet; set != nil && !set.To && set.At.Time().After(used) {
@@ -177,9 +176,9 @@ func lastUse(e store.Entry) time.Time {
 	return used
 }
 
-// TakeUntold returns how many conversations were archived since it was last called, and how
-// many old ones are left alone because git has them unchanged, if these have become more.
-// While another process archives, it returns 0.
+// TakeUntold returns how many conversations were archived since its last call and, if that
+// number has grown, how many old ones are left alone because git has them unchanged. While
+// another process archives, it returns 0.
 func (a Auto) TakeUntold() (archived, left int) {
 	if c := a.last(); c.Untold == 0 && c.Left <= c.LeftTold {
 		return 0, 0
@@ -199,11 +198,11 @@ func (a Auto) TakeUntold() (archived, left int) {
 	return archived, left
 }
 
-// Old returns the conversations that the settings select, also those that git has
-// unchanged. If the settings select by nothing, the error is an [*InputError].
+// Old returns the conversations that the settings select, including those that git has
+// unchanged. If neither setting is set, the error is an [*InputError].
 func (a Auto) Old() ([]store.Entry, error) {
 	if a.ws.Config.AutoArchiveDays == 0 && a.ws.Config.MaxConversations == 0 {
-		return nil, invalid("neither auto_archive_days nor max_conversations is set, so that no conversation counts as old")
+		return nil, invalid("neither auto_archive_days nor max_conversations is set, so no conversation counts as old")
 	}
 	all, err := a.ws.Store.List()
 	return a.Select(all), err
@@ -228,7 +227,7 @@ func (a Auto) Record(list []store.Entry) error {
 	return nil
 }
 
-// Archived returns the conversations that were archived last and still are.
+// Archived returns the conversations archived last that are still archived.
 func (a Auto) Archived() (list []store.Entry, err error) {
 	for _, path := range a.last().Archived {
 		e, err := a.ws.Entry(path)

@@ -1,4 +1,4 @@
-// Package organise changes what people say about conversations: their tags, notes, archive
+// Package organise changes what users record about conversations: tags, notes, the archive
 // flag and free-form values.
 package organise
 
@@ -87,7 +87,7 @@ func printable(s string) bool {
 	})
 }
 
-// Tag adds tags. A tag that differs from an existing one only in case is the same.
+// Tag adds tags. It ignores tags that differ from an existing one only in case.
 func Tag(tags []string) Change {
 	return func(s *schema.Session) error {
 		all := slices.Clone(s.Tags)
@@ -104,7 +104,7 @@ func Tag(tags []string) Change {
 	}
 }
 
-// Untag removes tags, whatever their case. A conversation without them stays as it is.
+// Untag removes tags, whatever their case. Tags that a conversation does not have are ignored.
 func Untag(tags []string) Change {
 	return func(s *schema.Session) error {
 		s.Tags = slices.DeleteFunc(slices.Clone(s.Tags), func(have string) bool {
@@ -114,8 +114,8 @@ func Untag(tags []string) Change {
 	}
 }
 
-// Archive sets or clears the archive flag. An archived conversation is left out of lists,
-// and of the conversations to resume without a query.
+// Archive sets or clears the archive flag. Lists, and a resume without a query, leave out
+// archived conversations.
 func Archive(archived bool) Change {
 	return func(s *schema.Session) error {
 		s.Archived = archived
@@ -199,7 +199,7 @@ func ParseValue(arg string) (v Value, err error) {
 	return Value{key, text}, freeText("the value of "+key, text)
 }
 
-// Set sets free-form values; others, also those that are not strings, stay as they are.
+// Set sets free-form values. All others, including those that are not strings, stay unchanged.
 func Set(values []Value) Change {
 	return func(s *schema.Session) error {
 		var members []rawjson.Member
@@ -225,7 +225,7 @@ func Set(values []Value) Change {
 	}
 }
 
-// object writes an object.
+// object encodes a JSON object.
 func object(members []rawjson.Member) schema.Raw {
 	b := []byte{'{'}
 	for i, m := range members {
@@ -238,8 +238,8 @@ func object(members []rawjson.Member) schema.Raw {
 	return append(b, '}')
 }
 
-// Values returns the free-form values of a session that are strings, sorted by key; others
-// are returned as JSON.
+// Values returns the free-form values of a session, sorted by key. Values that are not
+// strings are returned as JSON.
 func Values(s *schema.Session) (list []Value) {
 	var all map[string]json.RawMessage
 	if json.Unmarshal(s.Metadata, &all) != nil {

@@ -13,14 +13,14 @@ import (
 
 // Prune selects conversations to remove. All criteria must hold.
 type Prune struct {
-	Before   time.Time // last active before; the zero time: whenever
+	Before   time.Time // last active before this time; zero: at any time
 	Archived bool      // only archived ones
-	Keep     int       // leave out the most recently active ones of those selected
+	Keep     int       // number of selected conversations to keep, the most recent first
 }
 
-// Select returns the conversations to remove out of a list that is sorted by activity, the
-// most recent first. It never selects one that is active, that a newer cortext wrote, or
-// that could not be read.
+// Select returns the conversations to remove from a list sorted by activity, most recent
+// first. It never selects one that is active, was written by a newer cortext, or could not
+// be read.
 func (p Prune) Select(all []store.Entry) []store.Entry {
 	list := slices.DeleteFunc(slices.Clone(all), func(e store.Entry) bool {
 		s := e.Session

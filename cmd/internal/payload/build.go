@@ -32,7 +32,7 @@ func New(ws *workspace.Workspace) *Builder { return &Builder{ws: ws} }
 type Options struct {
 	Budget   int       // tokens; 0: the model's window minus what the agent needs
 	Last     int       // messages; 0: all
-	Branch   int       // number of the branch to continue; 0: the newest
+	Branch   int       // number of the branch to continue; 0: the newest; [history.AllBranches]: that, with the others beside it
 	Since    time.Time // only messages at or after it; the zero time: all
 	Strategy string    // empty: the best one that fits
 	For      string    // the agent that gets it; empty: the one that the conversation began in
@@ -96,7 +96,7 @@ func (b *Builder) Build(ctx context.Context, e store.Entry, o Options) (*Built, 
 	opts.First = resume.FirstRequest(s, c.Messages())
 	opts.Summaries = summaries(c, o.Strategy)
 	out := &Built{Room: resume.BudgetOf(s, opts).Tokens}
-	end, err := history.EndOf(b.ws.Conversations, e, o.Branch)
+	end, err := history.EndOf(b.ws.Conversations, e, max(o.Branch, 0))
 	if err != nil {
 		return nil, err
 	}
@@ -108,6 +108,13 @@ func (b *Builder) Build(ctx context.Context, e store.Entry, o Options) (*Built, 
 	h, more, err := c.History(read)
 	if err != nil {
 		return nil, err
+	}
+	if o.Branch == history.AllBranches {
+		beside, err := history.Beside(b.ws.Conversations, e, &h, read)
+		if err != nil {
+			return nil, err
+		}
+		more = append(more, beside...)
 	}
 	if out.End != "" {
 		opts.Notes, err = b.ws.Notes.OfBranch(c, out.End)

@@ -56,7 +56,7 @@ func (f *frame) about(width, height int) []string {
 	return p.lines
 }
 
-// describe says who talked how long in a conversation.
+// describe formats a conversation's agent, model, number of messages and status.
 func describe(r *listing.Row) string {
 	var parts []string
 	for _, s := range []string{r.Agent, r.Model} {
@@ -78,15 +78,15 @@ func count(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-// A page is lines of text of a width.
+// A page is a list of lines with a fixed width.
 type page struct {
 	ruler
 	width int
-	dense bool // few lines: no empty ones, and less of each part
+	dense bool // low height: omit empty lines and shorten each part
 	lines []string
 }
 
-// roomy is the height from which a page has empty lines.
+// roomy is the minimum height of a page with empty lines.
 const roomy = 14
 
 func (p *page) text(look style, s string, most int) {
@@ -95,7 +95,7 @@ func (p *page) text(look style, s string, most int) {
 	}
 }
 
-// section adds a heading and what it is about.
+// section adds a heading with its content.
 func (p *page) section(title string, body func()) {
 	if !p.dense {
 		p.lines = append(p.lines, "")
@@ -104,7 +104,7 @@ func (p *page) section(title string, body func()) {
 	body()
 }
 
-// The most of each part of a preview that is drawn.
+// Limits on each part of a preview.
 const (
 	mostSteps = 12
 	mostFiles = 12
@@ -151,8 +151,7 @@ func (p *page) preview(v *Preview) {
 	}
 }
 
-// exchange draws the end of a conversation: two lines of what was asked, three of the
-// answer.
+// exchange draws the end of a conversation: two lines of the prompt, three of the answer.
 func (p *page) exchange(lines []Line) {
 	if len(lines) == 0 {
 		return
@@ -164,7 +163,7 @@ func (p *page) exchange(lines []Line) {
 	})
 }
 
-// said draws what someone said, in at most most lines.
+// said draws a message in at most most lines.
 func (p *page) said(l Line, most int) {
 	who := clean(l.Who) + ":"
 	for i, line := range p.wrap(who+" "+clean(l.Text), p.width, most) {

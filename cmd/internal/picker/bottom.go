@@ -4,16 +4,16 @@ import (
 	"strings"
 )
 
-// A hint names a key in the last line. Hints that do not fit are left out, from the least
-// important.
+// A hint explains a key in the last line. If there is not enough room, the least important
+// hints are left out first.
 type hint struct {
 	key, does string
 	rank      int  // 0 is the most important
-	letter    bool // a command, which needs Alt while words are typed
+	letter    bool // a command that needs Alt while the user types words
 	off       bool
 }
 
-// hints returns the hints for what the keys do now.
+// hints returns the hints for the current mode.
 func (f *frame) hints() (all []hint) {
 	add := func(on bool, h hint) {
 		if on {
@@ -68,7 +68,7 @@ func (f *frame) hints() (all []hint) {
 	return all
 }
 
-// bottom draws the keys.
+// bottom draws the last line.
 func (f *frame) bottom() string {
 	all := f.hints()
 	line := f.hintLine(all)
@@ -85,7 +85,7 @@ func (f *frame) bottom() string {
 	return line
 }
 
-// hintLine draws hints. Letters that need Alt stand together.
+// hintLine draws hints. It groups the letters that need Alt.
 func (f *frame) hintLine(all []hint) string {
 	var sb strings.Builder
 	sb.WriteString(" ")
@@ -112,7 +112,7 @@ func (f *frame) hintLine(all []hint) string {
 	return sb.String()
 }
 
-// help lists the keys.
+// help draws the list of all keys.
 func (f *frame) help(width int) []string {
 	lines := []string{" " + strong.of("Keys") + faint.of(f.ruler.fit("  letters are commands with Alt, or in the list", width-5))}
 	add := func(on bool, key, does string) {
@@ -132,8 +132,8 @@ func (f *frame) help(width int) []string {
 	}
 	add(f.o.Undo != nil, "u", "undo the last of these")
 	add(true, "y", "copy the id")
-	add(true, "h", "show what is hidden, or hide it")
-	add(f.o.Search != nil, "/", "search what was said")
+	add(true, "h", "show or hide hidden conversations")
+	add(f.o.Search != nil, "/", "search the messages")
 	add(true, "^o", "show or hide the preview")
 	add(f.o.Everywhere != nil, "^a", "all workspaces, or this one")
 	add(true, "esc", "one step back; q in the list leaves")

@@ -10,30 +10,29 @@ import (
 	"cortext/cmd/internal/listing"
 )
 
-// Contents is what the list shows, and how it gets there: conversations, filtered by words
-// or found by a search.
+// Contents holds the conversations that the list shows, filtered by words or found by a
+// search.
 type contents struct {
 	ctx  context.Context
 	o    Options
 	work work
 
 	words  line
-	said   search // what / finds, in place of what the words match
-	rows   Rows   // listed now
-	home   *index // of this workspace
+	said   search // the search that / starts; its hits replace the filtered list
+	rows   Rows   // the current conversations
+	home   *index // the index of this workspace
 	finder *finder
 	answer answer
-	rest   tea.Cmd // of the first filtering
+	rest   tea.Cmd // completes the first filtering
 	list   list
 
-	everywhere bool // the conversations of all workspaces
-	archived   bool // what the filter hides, too
-	busy       int  // commands that will bring more conversations
+	everywhere bool // whether all workspaces are listed
+	archived   bool // whether hidden conversations are also listed
+	busy       int  // number of running commands that will add conversations
 }
 
-// How long the picker waits before it makes the index and before it ranks all matches, so
-// that drawing does not compete with it, and how often it looks for changes: at most a tenth
-// of the time.
+// The picker waits before it builds the index and ranks all matches, so that this does not
+// compete with drawing. It spends at most a tenth of its time looking for changes.
 const (
 	indexAfter  = 50 * time.Millisecond
 	rankAfter   = 20 * time.Millisecond
@@ -64,8 +63,8 @@ func (c *contents) later(wait time.Duration) tea.Cmd {
 	return tea.Tick(wait, func(time.Time) tea.Msg { return reload{} })
 }
 
-// reload looks for changes, once or from now on. Everything is filtered before it is shown,
-// so that the list does not jump.
+// reload looks for changes, once or repeatedly. It filters everything before showing it, so
+// that the list does not jump.
 func (c *contents) reload(next bool) tea.Cmd {
 	if c.o.Reload == nil {
 		return nil
@@ -96,8 +95,8 @@ func (c *contents) reload(next bool) tea.Cmd {
 	})
 }
 
-// refresh lists the conversations as they are now. The cursor stays on its conversation; if
-// that is gone, it is still shown, struck through.
+// refresh shows the current conversations. The cursor stays on its conversation. If that is
+// gone, the row stays, struck through.
 func (c *contents) refresh(now reloaded) tea.Cmd {
 	if now.of == nil || c.everywhere || now.of.filter.Archived != c.selection().Archived {
 		return nil
@@ -120,12 +119,12 @@ func (c *contents) refresh(now reloaded) tea.Cmd {
 	return cmd
 }
 
-// replace lists other conversations, or the same with another filter.
+// replace lists other conversations, or the same ones with another filter.
 func (c *contents) replace(x *index) tea.Cmd {
 	return c.use(newFinder(x, c.selection()), func() tea.Cmd { return tea.Batch(c.makeIndex(), c.filter()) })
 }
 
-// use lists conversations of another finder, which find filters.
+// use switches to another finder.
 func (c *contents) use(f *finder, find func() tea.Cmd) tea.Cmd {
 	before, was, top := c.chosen(), c.list.cursor, c.list.top
 	c.finder, c.rows = f, f.index.rows
@@ -139,15 +138,15 @@ func (c *contents) use(f *finder, find func() tea.Cmd) tea.Cmd {
 	}
 	if before != nil {
 		c.list.stay(before.ID, c.rows)
-		if top > 0 { // the row stays where it is on the screen, too
+		if top > 0 { // also keep the row's place on the screen
 			c.list.top = max(c.list.cursor-(was-top), 0)
 		}
 	}
 	return cmd
 }
 
-// filter lists what the words match: at once what is quick to find, the rest by the
-// command that it returns.
+// filter lists the conversations that match the words. It shows quick results at once, and
+// returns a command that finds the rest.
 func (c *contents) filter() tea.Cmd {
 	f := c.finder
 	first, rest := f.find(newQuery(c.words.String()))
@@ -163,7 +162,7 @@ func (c *contents) filter() tea.Cmd {
 	}))
 }
 
-// show lists an answer. The cursor goes to the best match, or stays on its conversation.
+// show lists an answer. The cursor moves to the best match or stays on its conversation.
 func (c *contents) show(a answer, stay bool) {
 	c.answer = a
 	if at := -1; stay && c.list.cursor < len(c.list.items) {
@@ -175,10 +174,10 @@ func (c *contents) show(a answer, stay bool) {
 	c.list.set(a.shown)
 }
 
-// chosen returns the conversation at the cursor, or nil.
+// chosen returns the conversation at the cursor, or nil if there is none.
 func (c *contents) chosen() *listing.Row { return c.list.row(c.rows) }
 
-// itemHeight returns how many lines an item takes below the one before it, or at the top.
+// itemHeight returns how many lines an item takes, with its heading if it has one.
 func (c *contents) itemHeight(headings bool) func(item int, top bool) int {
 	return func(item int, top bool) int {
 		n := 1
@@ -191,13 +190,13 @@ func (c *contents) itemHeight(headings bool) func(item int, top bool) int {
 	}
 }
 
-// newDay reports whether an item is of another day than the one before it.
+// newDay reports whether an item starts a new day in the list.
 func (c *contents) newDay(item int) bool {
 	now := c.o.Now()
 	return item == 0 || heading(c.list.at(c.rows, item).LastActive, now) != heading(c.list.at(c.rows, item-1).LastActive, now)
 }
 
-// after returns a command that waits before it runs another.
+// after returns a command that waits before it runs another command.
 func after(wait time.Duration, cmd tea.Cmd) tea.Cmd {
 	return tea.Tick(wait, func(time.Time) tea.Msg { return cmd() })
 }

@@ -15,35 +15,35 @@ import (
 	"cortext/cmd/internal/listing"
 )
 
-// How many conversations are looked at before a key is answered, and how many before
-// looking whether a newer key came.
+// How many conversations are examined before a key is answered, and how many before
+// checking for a newer key.
 const (
 	atOnce  = 4096
 	between = 1024
 )
 
-// An entry is what words are compared with: the folded title, then type, agent, tags and
-// folder, then the summary.
+// An entry is the text that words are matched against: the folded title, then type, agent,
+// tags and folder, then the summary.
 type entry struct {
 	id          string
 	text        string
-	title, head int // where the title and the fields after it end
+	title, head int // ends of the title and of the fields after it
 	mask        uint64
 }
 
-// An index holds the entries of all conversations. It is made from the newest on, in
-// parts, since only filtering needs it.
+// An index holds the entries of all conversations. It is built in parts, newest first,
+// because only filtering needs it.
 type index struct {
 	rows    Rows
 	mu      sync.Mutex // held while entries are added
 	entries []entry
 	buf     []byte
-	ready   atomic.Int64 // entries made; those are never changed
+	ready   atomic.Int64 // number of finished entries, which never change
 }
 
 func newIndex(rows Rows) *index { return &index{rows: rows, entries: make([]entry, rows.Len())} }
 
-// grow makes the entries before to.
+// grow builds the entries up to index to.
 func (x *index) grow(to int) {
 	for int(x.ready.Load()) < to {
 		x.mu.Lock()
@@ -60,10 +60,10 @@ func (x *index) grow(to int) {
 	}
 }
 
-// complete reports whether all entries are made.
+// complete reports whether all entries are built.
 func (x *index) complete() bool { return int(x.ready.Load()) == len(x.entries) }
 
-// having returns the conversations that have the letters of a mask.
+// having returns the conversations that have all letters of a mask.
 func (x *index) having(mask uint64, among []int) []int {
 	have := make([]int, 0, len(among))
 	for _, at := range among {
@@ -74,7 +74,7 @@ func (x *index) having(mask uint64, among []int) []int {
 	return have
 }
 
-// entry makes the entry of a conversation, in lower case.
+// entry builds the entry of a conversation, in lower case.
 func (x *index) entry(r *listing.Row) (e entry) {
 	e.id = r.ID
 	x.buf = x.buf[:0]
@@ -97,7 +97,7 @@ func (x *index) entry(r *listing.Row) (e entry) {
 	return e
 }
 
-// add adds a text to an entry.
+// add appends a text to an entry.
 func (x *index) add(e *entry, text string) {
 	for i := 0; i < len(text); i++ {
 		c := text[i]
@@ -123,10 +123,10 @@ func maskOf(text string) (mask uint64) {
 	return mask
 }
 
-// ownBits are the bits that stand for one letter alone.
+// ownBits are the bits that stand for a single letter.
 const ownBits = 1<<36 - 1
 
-// bit returns the bit of a letter. Letters outside of a-z and 0-9 share bits.
+// bit returns the bit of a letter. Letters outside a-z and 0-9 share bits.
 func bit(r rune) uint64 {
 	switch {
 	case 'a' <= r && r <= 'z':
@@ -139,8 +139,8 @@ func bit(r rune) uint64 {
 	return 0
 }
 
-// How well a word matches an entry, from the least. Scattered letters count if they are
-// near each other: anywhere, long texts have them by accident.
+// How well a word matches an entry, worst first. Scattered letters count only if they are
+// close together, because long texts contain them by accident.
 const (
 	noMatch = iota
 	scatteredInSummary
@@ -152,15 +152,14 @@ const (
 	beginsInTitle
 )
 
-// The most bytes that scattered letters may span, from the beginning of a word. It does not
-// depend on what was typed, so that a longer word matches a part of what its beginning
-// matched.
+// The maximum span of scattered letters in bytes, from the beginning of a word. It does not
+// depend on the typed word, so that extending the word only narrows the matches.
 const (
 	span        = 24
 	summarySpan = 16
 )
 
-// match returns how well a folded word matches.
+// match returns how well a folded word matches an entry.
 func (e *entry) match(word string) int {
 	title, fields, summary := e.text[:e.title], e.text[e.title:e.head], e.text[e.head:]
 	if at := strings.Index(title, word); at >= 0 {
@@ -190,7 +189,7 @@ func (e *entry) match(word string) int {
 	return noMatch
 }
 
-// begins reports whether a word begins at a byte of text.
+// begins reports whether a word begins at an offset of text.
 func begins(text string, at int) bool {
 	if at == 0 || text[at] >= utf8.RuneSelf {
 		return true
@@ -199,8 +198,8 @@ func begins(text string, at int) bool {
 	return !unicode.IsLetter(r) && !unicode.IsDigit(r)
 }
 
-// scattered reports whether text has the letters of word in order within most bytes, from
-// the beginning of a word.
+// scattered reports whether text has the letters of word in order within most bytes,
+// starting at the beginning of a word.
 func scattered(text, word string, most int) bool {
 	first, size := utf8.DecodeRuneInString(word)
 	for from := 0; ; {
@@ -214,7 +213,7 @@ func scattered(text, word string, most int) bool {
 		for _, r := range word[size:] {
 			next := strings.IndexRune(text[end:], r)
 			if next < 0 {
-				return false // from a later beginning, too
+				return false // nor from a later beginning
 			}
 			end += next + utf8.RuneLen(r)
 		}
@@ -224,10 +223,10 @@ func scattered(text, word string, most int) bool {
 	}
 }
 
-// leastOfID is how many characters of an id mean it.
+// leastOfID is how many characters identify an id.
 const leastOfID = 6
 
-// A query is the words to filter by.
+// A query holds the words to filter by.
 type query struct {
 	text  string
 	words []string // folded
@@ -239,15 +238,15 @@ func newQuery(text string) query {
 	return query{text, words, maskOf(strings.Join(words, ""))}
 }
 
-// letter reports whether the query is a single letter, which says nothing about rank.
+// letter reports whether the query is a single letter, which does not affect the ranking.
 func (q *query) letter() bool {
 	return len(q.words) == 1 && utf8.RuneCountInString(q.words[0]) == 1
 }
 
-// masked reports whether the mask alone says what matches.
+// masked reports whether the mask alone determines the matches.
 func (q *query) masked() bool { return q.letter() && q.mask&ownBits != 0 }
 
-// maybeID reports whether the query may be the beginning of an id.
+// maybeID reports whether the query may be the start of an id.
 func (q *query) maybeID() bool { return len(q.words) == 1 && len(q.words[0]) >= leastOfID }
 
 // score returns how well an entry matches all words, or noMatch.
@@ -275,8 +274,8 @@ func (q *query) score(e *entry) int {
 	return score
 }
 
-// nearness grades scattered letters in a title from 0 to 15. The grades are coarse: for
-// words that match about equally well, the newest conversation comes first.
+// nearness grades scattered letters in a title from 0 to 15. The grades are coarse, so that
+// the newest of about equally good matches comes first.
 func (q *query) nearness(title string) int {
 	sum := 0
 	for _, w := range q.words {
@@ -292,11 +291,11 @@ type answer struct {
 	query   query
 	matched []int // in the order of the rows
 	shown   []int // best first
-	hidden  int   // matches that the filter leaves out
-	whole   bool  // all rows were looked at
+	hidden  int   // number of matches that the filter hides
+	whole   bool  // whether all rows were examined
 }
 
-// extends reports whether q can only match conversations that a matches.
+// extends reports whether every match of q is also in a.
 func (a *answer) extends(q query) bool {
 	return a.whole && strings.HasPrefix(q.text, a.query.text) && q.maybeID() == a.query.maybeID()
 }
@@ -305,9 +304,9 @@ func (a *answer) extends(q query) bool {
 type finder struct {
 	index   *index
 	filter  listing.Filter
-	listed  []int    // what the filter selects
+	listed  []int    // selected by the filter
 	hidden  []int    // the rest
-	answers []answer // whole answers to the beginnings of the last query, shortest first
+	answers []answer // whole answers to prefixes of the last query, shortest first
 	newest  *atomic.Int64
 }
 
@@ -325,8 +324,8 @@ func newFinder(x *index, f listing.Filter) *finder {
 	return &finder{index: x, filter: f, listed: listed, hidden: hidden, newest: new(atomic.Int64)}
 }
 
-// find answers a query from the newest conversations. If there are more, rest looks at
-// those too; it returns false if another query has come meanwhile.
+// find answers a query from the newest conversations. If there are more, rest examines them
+// too. It returns false if another query arrives in the meantime.
 func (f *finder) find(q query) (first answer, rest func() (answer, bool)) {
 	number := f.newest.Add(1)
 	if len(q.words) == 0 {
@@ -384,11 +383,11 @@ func (f *finder) find(q query) (first answer, rest func() (answer, bool)) {
 	}
 }
 
-// keep remembers a whole answer, for queries that extend it.
+// keep caches a whole answer, for queries that extend it.
 func (f *finder) keep(a answer) { f.answers = append(f.answers, a) }
 
-// scores returns for each match its score and its place in among, packed; it returns false
-// if another query has come meanwhile.
+// scores returns the score of each match and its place in among, packed. It returns false
+// if another query arrives in the meantime.
 func (f *finder) scores(q query, among []int, number int64) (packed []int64, current bool) {
 	for from := 0; from < len(among); from += between {
 		if f.newest.Load() != number {
@@ -410,7 +409,7 @@ func (f *finder) count(q query, among []int, number int64) int {
 	return len(packed)
 }
 
-// ranked makes an answer from packed scores in the order of among.
+// ranked returns the answer for packed scores in the order of among.
 func ranked(q query, among []int, packed []int64) answer {
 	const place = 1<<32 - 1
 	a := answer{query: q, matched: make([]int, len(packed))}

@@ -73,8 +73,8 @@ func (m *model) key(key tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// letterOf returns the letter on a key, on the keyboard of the United States if the terminal
-// says which one that is.
+// letterOf returns the letter of a key. If the terminal reports it, this is the letter in
+// the same place on a US keyboard.
 func letterOf(key tea.KeyPressMsg) rune {
 	if key.BaseCode != 0 {
 		return unicode.ToLower(key.BaseCode)
@@ -82,7 +82,7 @@ func letterOf(key tea.KeyPressMsg) rune {
 	return unicode.ToLower(key.Code)
 }
 
-// line returns the line that typing changes.
+// line returns the line that the user is editing.
 func (m *model) line() *line {
 	if m.said.on {
 		return &m.said.words
@@ -90,7 +90,7 @@ func (m *model) line() *line {
 	return &m.words
 }
 
-// typed changes the words, and what they find.
+// typed changes the words and updates the list.
 func (m *model) typed(change func(*line) bool) tea.Cmd {
 	before := m.line().String()
 	if !change(m.line()) || m.line().String() == before {
@@ -114,7 +114,7 @@ func (m *model) paste(text string) tea.Cmd {
 	return nil
 }
 
-// moveKey moves the cursor, if the key is for that.
+// moveKey handles the keys that move the cursor, and reports whether key is one of them.
 func (m *model) moveKey(stroke string) bool {
 	switch stroke {
 	case "up", "ctrl+p":
@@ -138,7 +138,7 @@ func (m *model) moveKey(stroke string) bool {
 	return true
 }
 
-// back goes back one step: out of the search, then the words, then the list.
+// back goes back one step: it leaves the search, then clears the words, then leaves the list.
 func (m *model) back() tea.Cmd {
 	switch {
 	case m.said.on:
@@ -153,7 +153,7 @@ func (m *model) back() tea.Cmd {
 	return m.leave(Choice{})
 }
 
-// command carries out the command of a letter, and reports whether there is one.
+// command runs the command for a letter, and reports whether there is one.
 func (m *model) command(letter rune) (tea.Cmd, bool) {
 	switch letter {
 	case 'a':
@@ -192,7 +192,7 @@ func (m *model) command(letter rune) (tea.Cmd, bool) {
 		return m.replace(m.finder.index), true
 	case '/':
 		if m.o.Search == nil {
-			m.notice = "what was said cannot be searched here"
+			m.notice = "messages cannot be searched here"
 			return nil, true
 		}
 		m.inList = false
@@ -207,7 +207,7 @@ func (m *model) command(letter rune) (tea.Cmd, bool) {
 	return nil, true
 }
 
-// act begins the action of a letter, and reports whether there is one.
+// act starts the action for a letter, and reports whether there is one.
 func (m *model) act(letter rune) (tea.Cmd, bool) {
 	i := slices.IndexFunc(m.o.Actions, func(a Action) bool { return a.Key == letter })
 	if i < 0 {
@@ -239,7 +239,7 @@ func (m *model) carryOut(a Action) tea.Cmd {
 	})
 }
 
-// allWorkspaces switches between this workspace and all.
+// allWorkspaces switches between this workspace and all workspaces.
 func (m *model) allWorkspaces() tea.Cmd {
 	switch {
 	case m.o.Everywhere == nil:
@@ -260,7 +260,7 @@ func (m *model) loadEverywhere() tea.Cmd {
 	})
 }
 
-// fork reads the prompts of the conversation at the cursor, to ask where a fork of it ends.
+// fork reads the prompts of the conversation at the cursor, to ask where the fork ends.
 func (m *model) fork() tea.Cmd {
 	row := m.present()
 	if row == nil {
@@ -274,7 +274,7 @@ func (m *model) fork() tea.Cmd {
 	})
 }
 
-// askPoint asks where a fork of a conversation ends, the last prompt first.
+// askPoint asks where a fork ends. It lists the last prompt first.
 func (m *model) askPoint(row listing.Row, prompts []Prompt) {
 	items, at := []string{"nowhere: copy all of it"}, []int{0}
 	for _, p := range slices.Backward(prompts) {

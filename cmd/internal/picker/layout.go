@@ -1,6 +1,6 @@
 package picker
 
-// Where the preview is.
+// Where the preview is shown.
 type place int
 
 const (
@@ -13,7 +13,7 @@ const (
 // A layout divides the screen: a line for the words, the list and the preview, a line for
 // a notice if there is one, and a line for the keys.
 type layout struct {
-	width, height int // of the list and the preview together
+	width, height int // size of the list and the preview together
 	preview       place
 	listWidth     int
 	listHeight    int
@@ -26,7 +26,7 @@ const (
 	wide        = 100 // the preview is beside the list
 	veryWide    = 160 // there is room for tags
 	medium      = 80  // the preview is below the list, and days have headings
-	tall        = 46  // there is room for the preview below the list, even if nobody asked
+	tall        = 46  // the preview is shown below the list by default
 	listShare   = 55  // percent of the width
 	belowHeight = 9
 )

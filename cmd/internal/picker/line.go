@@ -8,10 +8,10 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// A line is one line of text that the user edits.
+// A line is a line of text that the user edits.
 type line struct {
 	text []rune
-	at   int // the cursor is before this rune
+	at   int // index of the rune after the cursor
 }
 
 func newLine(s string) line {
@@ -19,7 +19,7 @@ func newLine(s string) line {
 	return line{text, len(text)}
 }
 
-// typed removes what cannot be typed: line breaks and control characters.
+// typed removes line breaks and control characters, which cannot be typed.
 func typed(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -100,7 +100,7 @@ func (l *line) cut(from, to int) {
 // the cursor in it.
 func (l *line) view(u ruler, width int) (text string, cursor int) {
 	before, after := clean(string(l.text[:l.at])), clean(string(l.text[l.at:]))
-	if skip := u.width(before) - width + 2; skip > 0 { // a wide character may be cut in half
+	if skip := u.width(before) - width + 2; skip > 0 { // a wide character may not fit
 		before = ansi.Method(u).TruncateLeft(before, skip, "")
 	}
 	return ansi.Method(u).Truncate(before+after, width, ""), u.width(before)

@@ -6,12 +6,12 @@ import (
 	"cortext/cmd/internal/listing"
 )
 
-// A list is the conversations shown, and the one at the cursor.
+// A list holds the conversations shown and the cursor.
 type list struct {
-	items  []int // positions in the rows; vanished stands for a conversation that is not there any more
+	items  []int // positions in the rows; vanished marks a conversation that no longer exists
 	cursor int
-	top    int // the first item on the screen
-	page   int // items that fit on the screen
+	top    int // first item on the screen
+	page   int // number of items that fit on the screen
 
 	ghost   listing.Row     // the conversation that vanished under the cursor
 	missing map[string]bool // ids of conversations that turned out to be gone
@@ -22,7 +22,7 @@ const vanished = -1
 
 func (l *list) set(items []int) { l.items, l.cursor, l.top = items, 0, 0 }
 
-// count returns how many conversations are listed.
+// count returns the number of listed conversations.
 func (l *list) count() int {
 	if l.cursor < len(l.items) && l.items[l.cursor] == vanished {
 		return len(l.items) - 1
@@ -33,7 +33,7 @@ func (l *list) count() int {
 // move moves the cursor.
 func (l *list) move(by int) { l.moveTo(l.cursor + by) }
 
-// moveTo moves the cursor to an item, or to the nearest that exists.
+// moveTo moves the cursor to an item, or to the nearest one that exists.
 func (l *list) moveTo(to int) {
 	to = max(min(to, len(l.items)-1), 0)
 	if to == l.cursor {
@@ -64,7 +64,7 @@ func (l *list) at(rows Rows, item int) listing.Row {
 	return rows.Row(l.items[item])
 }
 
-// stay puts the cursor back on a conversation after the rows were replaced, if it is listed.
+// stay puts the cursor back on a conversation, if it is still listed after the rows were replaced.
 func (l *list) stay(id string, rows Rows) {
 	if at, ok := rows.ByID(id); ok {
 		if i := slices.Index(l.items, at); i >= 0 {
@@ -73,8 +73,8 @@ func (l *list) stay(id string, rows Rows) {
 	}
 }
 
-// keep shows a conversation that is gone from the rows where it was, until the cursor
-// leaves it.
+// keep leaves a conversation that is gone from the rows in its place until the cursor moves
+// away.
 func (l *list) keep(gone listing.Row, was int) {
 	l.ghost = gone
 	l.gone(gone.ID)
@@ -90,7 +90,7 @@ func (l *list) gone(id string) {
 	l.missing[id] = true
 }
 
-// back forgets that conversations were gone if they are there again.
+// back clears the mark of conversations that exist again.
 func (l *list) back(rows Rows) {
 	for id := range l.missing {
 		if _, ok := rows.ByID(id); ok {
@@ -111,7 +111,7 @@ func (l *list) fit(lines int, height func(item int, top bool) int) {
 	}
 	first, used := l.cursor, height(l.cursor, true)
 	for first > 0 {
-		// The item at the top gets a heading, and the one below it may lose its own.
+		// The item at the top gets a heading, and the next one may lose its own.
 		used += height(first-1, true) - height(first, true) + height(first, false)
 		if used > lines {
 			break

@@ -6,7 +6,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// A menu offers some words to choose from.
+// A menu offers words to choose from.
 type menu struct {
 	title  string
 	items  []string
@@ -14,7 +14,7 @@ type menu struct {
 	pick   func(m *model, item string) tea.Cmd
 }
 
-// key handles a key: arrows and the first letter of an item move, Enter chooses.
+// key handles a key: arrows and the first letters of items move, Enter chooses.
 func (n *menu) key(m *model, key tea.KeyPressMsg) tea.Cmd {
 	switch stroke := key.Keystroke(); stroke {
 	case "up", "ctrl+p", "shift+tab", "left":
@@ -52,7 +52,7 @@ func name(m *model, kind string) tea.Cmd {
 	return nil
 }
 
-// entered carries out the action that asked for a text.
+// entered runs the action that asked for a text.
 func (m *model) entered() tea.Cmd {
 	a := m.pending
 	if a.Text = strings.TrimSpace(m.topic.String()); a.Text == "" {
@@ -62,7 +62,7 @@ func (m *model) entered() tea.Cmd {
 	return m.carryOut(a)
 }
 
-// nameKey handles a key while a topic, or the text of an action, is typed.
+// nameKey handles a key while the user types a topic or the text of an action.
 func (m *model) nameKey(key tea.KeyPressMsg) tea.Cmd {
 	switch key.Keystroke() {
 	case "esc":

@@ -11,7 +11,7 @@ import (
 	"cortext/cmd/internal/listing"
 )
 
-// A mode is what the keys are for.
+// A mode determines what the keys do.
 type mode int
 
 const (
@@ -28,7 +28,7 @@ type model struct {
 	width, height int
 	ruler         ruler
 	dark          bool
-	known         bool // dark is known
+	known         bool // whether dark is known
 
 	mode    mode
 	inList  bool // letters are commands, not words
@@ -59,11 +59,11 @@ type (
 	}
 	prepared struct{ err error }
 	reload   struct{}
-	reloaded struct { // the conversations as they are now, filtered already
+	reloaded struct { // the current conversations, already filtered
 		of     *finder // nil: nothing has changed
 		answer answer
 		took   time.Duration
-		next   bool // look again later
+		next   bool // whether to look again later
 		err    error
 	}
 	elsewhere struct {
@@ -74,7 +74,7 @@ type (
 		said string
 		err  error
 	}
-	prompted struct { // what the user asked, for a fork
+	prompted struct { // the user's prompts, for a fork
 		row     listing.Row
 		prompts []Prompt
 		err     error
@@ -174,7 +174,7 @@ func (m *model) update(msg tea.Msg) tea.Cmd {
 	return nil
 }
 
-// then adds to a command what follows each change of the cursor.
+// then adds the actions that follow each move of the cursor to a command.
 func (m *model) then(cmd tea.Cmd) tea.Cmd {
 	return tea.Batch(cmd, m.preview.rest(m.chosen()))
 }

@@ -9,15 +9,15 @@ import (
 // A wheel message moves the cursor.
 type wheel struct{ by int }
 
-// wheelEvery is how often the wheel moves the cursor, and doubleClick how soon a second
-// click follows the first.
+// wheelEvery is the interval between moves of the wheel, and doubleClick the maximum time
+// between the clicks of a double click.
 const (
 	wheelEvery  = 16 * time.Millisecond
 	doubleClick = 400 * time.Millisecond
 )
 
-// A flood folds wheel events: some terminals send hundreds in a second, and keys would
-// have to wait for them.
+// A flood combines wheel events: some terminals send hundreds per second, which would delay
+// keys.
 type flood struct {
 	last time.Time
 	sum  int
@@ -26,7 +26,7 @@ type flood struct {
 // linesPerNotch is how far one notch of the wheel moves.
 const linesPerNotch = 1
 
-// fold turns the wheel events of a frame into one message.
+// fold combines the wheel events of a frame into one message.
 func (f *flood) fold(m tea.Model, msg tea.Msg) tea.Msg {
 	e, ok := msg.(tea.MouseWheelMsg)
 	if !ok {
@@ -53,7 +53,7 @@ type click struct {
 	item int
 }
 
-// clicked moves the cursor to the item under the mouse; a second click resumes it.
+// clicked moves the cursor to the item under the mouse. A double click resumes it.
 func (m *model) clicked(at tea.Mouse) tea.Cmd {
 	m.notice = ""
 	if m.mode != browsing || at.Button != tea.MouseLeft {

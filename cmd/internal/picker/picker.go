@@ -1,8 +1,7 @@
 // Package picker lets the user find and choose a conversation on a full screen.
-//
-// [Run] draws a list that is filtered while the user types, with a preview of the chosen
-// conversation. It returns what the user decided after the terminal is as it was before.
-// It launches nothing, changes nothing and prints nothing but its screen.
+// [Run] draws a list that it filters while the user types, with a preview of the chosen
+// conversation. It restores the terminal and returns what the user decided. It launches
+// nothing, changes nothing and prints nothing but its screen.
 package picker
 
 import (
@@ -20,8 +19,8 @@ import (
 	"cortext/cmd/internal/listing"
 )
 
-// Rows are the conversations to choose from, most recently active first, at one moment.
-// [listing.Listing] implements it. Several goroutines use it at a time.
+// Rows is a snapshot of the conversations to choose from, most recently active first.
+// [listing.Listing] implements it. It must be safe for concurrent use.
 type Rows interface {
 	Len() int
 	Row(i int) listing.Row
@@ -29,52 +28,52 @@ type Rows interface {
 	ByID(id string) (int, bool)
 }
 
-// Options say what the picker shows and what it offers. A function that is nil is not
-// offered. Functions run outside of the loop that draws, except Exists, and none runs any
-// more after [Run] returned, except Preview, whose context has ended then.
+// Options configure the picker. It does not offer functions that are nil. All functions but
+// Exists run outside the drawing loop. When [Run] returns, none of them is running except
+// Preview, whose context has ended by then.
 type Options struct {
 	In      io.Reader
 	Out     io.Writer
-	Environ []string // TERM, COLORTERM and NO_COLOR say which colors there are
+	Environ []string // TERM, COLORTERM and NO_COLOR determine the colors
 	Now     func() time.Time
 
 	Rows   Rows
-	Filter listing.Filter // what is listed; the rest counts as hidden
-	Query  string         // the words typed so far
-	Agents []string       // that a conversation can be resumed in
+	Filter listing.Filter // the conversations to list; the others are hidden
+	Query  string         // the initial words
+	Agents []string       // agents to resume in
 	Types  []string       // of a new conversation
 
-	Prepare    func(ctx context.Context) error                                             // finds conversations that Rows does not have yet, for a Reload
-	Reload     func(ctx context.Context) (Rows, error)                                     // the conversations now, or nil if nothing has changed
+	Prepare    func(ctx context.Context) error                                             // finds conversations that Rows lacks, for the next Reload
+	Reload     func(ctx context.Context) (Rows, error)                                     // the current conversations, or nil if nothing has changed
 	Everywhere func(ctx context.Context) (Rows, error)                                     // the conversations of all workspaces
 	Preview    func(ctx context.Context, row listing.Row) (Preview, error)                 // what a conversation is about
-	Search     func(ctx context.Context, words string, found func(Hit)) error              // finds words in what was said, best first
-	Exists     func(row listing.Row) bool                                                  // whether a conversation is still there; it must be quick
-	Prompts    func(ctx context.Context, row listing.Row) ([]Prompt, error)                // what the user asked in a conversation, oldest first: a fork can begin there
-	Act        func(ctx context.Context, a Action, row listing.Row) (said string, e error) // carries out one of Actions
+	Search     func(ctx context.Context, words string, found func(Hit)) error              // searches the messages, best hits first
+	Exists     func(row listing.Row) bool                                                  // whether a conversation still exists; must be quick
+	Prompts    func(ctx context.Context, row listing.Row) ([]Prompt, error)                // the user's prompts in a conversation, oldest first, where a fork can begin
+	Act        func(ctx context.Context, a Action, row listing.Row) (said string, e error) // runs one of Actions
 	Actions    []Action
-	Undo       func(ctx context.Context) (said string, err error) // undoes the last action that was not undone yet
-	ReadOnly   string                                             // why no action can be carried out, if so
+	Undo       func(ctx context.Context) (said string, err error) // undoes the last action not undone yet
+	ReadOnly   string                                             // if set, why actions are not possible
 }
 
-// An Action is something else to do with a conversation, on a key.
+// An Action is an additional command for a conversation, with its key.
 type Action struct {
 	Key  rune // a lower-case letter
 	Name string
 	Ask  string // a question to confirm first, if any
 
-	Input string                       // asks for a text that the action needs, if any
-	Begin func(row listing.Row) string // the text to begin with; nil: none
-	Text  string                       // what the user typed; for [Options.Act]
+	Input string                       // prompt for a text that the action needs, if any
+	Begin func(row listing.Row) string // initial text; nil: none
+	Text  string                       // what the user typed, for [Options.Act]
 }
 
-// A Preview tells the user what a conversation is about, besides what its row says.
+// A Preview shows what a conversation is about, in addition to its row.
 type Preview struct {
 	Plan     []Step
 	Exchange []Line   // the end of the conversation
-	Files    []File   // that the conversation touched, the last ones first
-	Since    []string // what happened since
-	Branches int      // other branches in which there was an answer
+	Files    []File   // files that the conversation touched, latest first
+	Since    []string // what happened since the last message
+	Branches int      // number of other branches with an answer
 }
 
 // A Step is a step of a plan.
@@ -83,25 +82,25 @@ type Step struct {
 	Done bool
 }
 
-// A Line is what was said at one time, and who said it.
+// A Line is a message with its speaker.
 type Line struct{ Who, Text string }
 
 // A File is a file that a conversation touched; Mark is M, A or D.
 type File struct{ Mark, Path string }
 
-// A Prompt is what the user asked at one point of a conversation.
+// A Prompt is a user prompt in a conversation.
 type Prompt struct {
-	Number int // of the message
+	Number int // number of the message
 	Text   string
 }
 
-// A Hit is a conversation in which searched words were said.
+// A Hit is a conversation whose messages contain the searched words.
 type Hit struct {
 	ID       string
 	Message  int      // number of the message
-	Sentence string   // around the words
-	Marks    [][2]int // the words in Sentence, as ranges of bytes
-	Count    int      // messages with the words
+	Sentence string   // the sentence around the words
+	Marks    [][2]int // byte ranges of the words in Sentence
+	Count    int      // number of messages with the words
 }
 
 // ErrGone is returned by [Options.Preview] for a conversation that no longer exists.
@@ -111,13 +110,13 @@ var ErrGone = errors.New("this conversation no longer exists")
 type Choice struct {
 	Kind  Kind
 	Row   listing.Row // the conversation to resume
-	Agent string      // to resume in; empty: the conversation's own
+	Agent string      // agent to resume in; empty: the conversation's own
 	Type  string      // of a new conversation
 	Topic string      // of a new conversation
-	At    int         // the number of the message that a fork ends before; 0: it has all messages
+	At    int         // number of the message before which the fork ends; 0: copy all
 }
 
-// A Kind says what to do next.
+// A Kind is what the user decided to do.
 type Kind int
 
 // The kinds of choices.
@@ -129,13 +128,13 @@ const (
 	Fork
 )
 
-// The smallest screen that the picker can draw on.
+// The minimum size of the screen.
 const (
 	MinWidth  = 40
 	MinHeight = 8
 )
 
-// framesPerSecond halves the time from a key to the screen, compared with the default.
+// framesPerSecond halves the delay between key and screen, compared with the default.
 const framesPerSecond = 120
 
 // Run lets the user choose. The error is that of ctx if it ended.

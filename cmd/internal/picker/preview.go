@@ -15,8 +15,8 @@ const restAfter = 40 * time.Millisecond
 // mostKept is how many previews are kept.
 const mostKept = 256
 
-// seen identifies a conversation as it was when it was read: a preview of an earlier state
-// is shown until the new one is there.
+// seen identifies the state of a conversation. The preview of an earlier state is shown
+// until the new one is loaded.
 type seen struct {
 	id       string
 	messages int
@@ -31,20 +31,20 @@ type kept struct {
 	err     error
 }
 
-// previews loads what the cursor is on.
+// previews loads and caches previews of the conversations at the cursor.
 type previews struct {
-	asked seen // the last that the cursor was on
+	asked seen // the conversation the cursor was on last
 	stop  context.CancelFunc
 	kept  map[string]kept // by id
-	shown *bool           // what the user chose; nil: as the layout has it
+	shown *bool           // the user's choice; nil: the layout's default
 }
 
 func newPreviews() previews { return previews{kept: map[string]kept{}} }
 
-// rested says that the cursor may have rested on a conversation.
+// rested means that the cursor may have rested on a conversation.
 type rested struct{ row listing.Row }
 
-// previewed is a conversation that was read.
+// previewed is a loaded preview.
 type previewed struct {
 	row     listing.Row
 	preview Preview
@@ -84,7 +84,7 @@ func (p *previews) load(m *model, at rested) tea.Cmd {
 
 func (p *previews) keep(msg previewed) {
 	of := seenOf(&msg.row)
-	if msg.err != nil && of != p.asked { // given up
+	if msg.err != nil && of != p.asked { // cancelled
 		return
 	}
 	if len(p.kept) >= mostKept {
@@ -93,7 +93,7 @@ func (p *previews) keep(msg previewed) {
 	p.kept[msg.row.ID] = kept{msg.preview, of, msg.err}
 }
 
-// toggle shows the preview or hides it.
+// toggle shows or hides the preview.
 func (p *previews) toggle(now layout) {
 	show := now.preview == nowhere
 	p.shown = &show

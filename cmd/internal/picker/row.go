@@ -27,7 +27,7 @@ const (
 	placeWidth    = 14
 )
 
-// The widths of a list from which the whole type is shown, and agent and status too.
+// The minimum widths of a list that shows the whole type, and one that also shows agent and status.
 const (
 	wholeType  = 61
 	allColumns = 72
@@ -39,10 +39,10 @@ type rowLook struct {
 	ruler  ruler
 	width  int
 	tags   bool
-	places bool // rows are of several workspaces
-	dated  bool // rows stand below the heading of their day
+	places bool // rows from several workspaces
+	dated  bool // rows below headings for days
 	chosen style
-	words  []string // to mark in titles
+	words  []string // words to mark in titles
 	now    time.Time
 }
 
@@ -109,7 +109,7 @@ func (k *rowLook) line(r *listing.Row, chosen, gone bool) string {
 	return sb.String()
 }
 
-// title draws a title with the words that were typed.
+// title draws a title and marks the typed words in it.
 func (k *rowLook) title(r *listing.Row, width int, base, look style, gone bool) string {
 	text := clean(r.Title)
 	if gone {
@@ -119,7 +119,7 @@ func (k *rowLook) title(r *listing.Row, width int, base, look style, gone bool) 
 	return mark(cut, k.marks(cut), base, look)
 }
 
-// marks returns the ranges of bytes of a text that match the words.
+// marks returns the byte ranges of a text that match the words.
 func (k *rowLook) marks(text string) (ranges [][2]int) {
 	lower := strings.ToLower(text)
 	for _, w := range k.words {
@@ -140,7 +140,7 @@ func (k *rowLook) marks(text string) (ranges [][2]int) {
 	return ranges
 }
 
-// mark draws a text with some ranges of bytes marked.
+// mark draws a text with some byte ranges marked.
 func mark(text string, ranges [][2]int, base, look style) string {
 	slices.SortFunc(ranges, func(a, b [2]int) int { return cmp.Compare(a[0], b[0]) })
 	var sb strings.Builder
@@ -158,7 +158,7 @@ func mark(text string, ranges [][2]int, base, look style) string {
 	return sb.String()
 }
 
-// when says when a conversation was last active, in at most timeWidth columns.
+// when formats the time since a conversation was last active, in at most timeWidth columns.
 func (k *rowLook) when(t time.Time) string {
 	if t.IsZero() {
 		return ""
@@ -175,7 +175,7 @@ func (k *rowLook) when(t time.Time) string {
 	return t.Format("Jan'06")
 }
 
-// heading names the day of a conversation.
+// heading formats the day of a conversation.
 func heading(t, now time.Time) string {
 	if t.IsZero() {
 		return "No date"
@@ -226,7 +226,7 @@ func tagsOf(r *listing.Row) string {
 	return strings.Join(tags, " ")
 }
 
-// number writes a count in at most messagesWidth columns.
+// number formats a count in at most messagesWidth columns.
 func number(n int) string {
 	if n >= 100_000 {
 		return strconv.Itoa(n/1000) + "k"
@@ -253,8 +253,8 @@ func (k *rowLook) sentence(h Hit, chosen bool) string {
 	return base.and(faint).of(lead) + mark(k.ruler.fit(text, width), marks, base, plain) + base.and(faint).of(more)
 }
 
-// around returns the part of a hit's sentence that fits a width and has the first words
-// found, and where they are.
+// around returns the part of a hit's sentence that fits a width and contains the first
+// words found, and the ranges of the words.
 func (k *rowLook) around(h Hit, width int) (string, [][2]int) {
 	text, marks := h.Sentence, h.Marks
 	if len(marks) > 0 && marks[0][1] <= len(text) && k.ruler.width(text[:marks[0][1]]) > width {

@@ -8,17 +8,17 @@ import (
 	"cortext/cmd/internal/shown"
 )
 
-// A ruler measures text in columns of the terminal. Terminals differ in how wide joined
-// emoji are: those with mode 2027 count what is joined as one character.
+// A ruler measures text in terminal columns. Terminals differ in the width of joined emoji:
+// those with mode 2027 treat a joined sequence as one character.
 type ruler ansi.Method
 
 func (u ruler) width(s string) int { return ansi.Method(u).StringWidth(s) }
 
-// mostText is how many characters of a text are looked at for one line: a line holds
-// fewer, but marks that take no column could be thousands.
+// mostText is how many characters of a text are examined for a line. A line holds fewer,
+// but a text may have thousands of marks that take no column.
 const mostText = 1000
 
-// clean makes text from files safe for one line of the screen.
+// clean makes text from files safe to draw on a line.
 func clean(s string) string {
 	if len(s) > mostText {
 		s = shown.Cut(s, mostText)
@@ -26,8 +26,8 @@ func clean(s string) string {
 	return apart(shown.Line(s))
 }
 
-// apart takes joined emoji apart, and removes what changes their width or colour of skin:
-// terminals draw a family in two columns, or in six.
+// apart splits joined emoji, and removes modifiers of width and skin colour, because
+// terminals disagree: some draw a family in two columns, others in six.
 func apart(s string) string {
 	if !strings.ContainsFunc(s, joins) {
 		return s
@@ -47,7 +47,7 @@ func apart(s string) string {
 const (
 	zeroWidthJoiner = 0x200d
 	emojiStyle      = 0xfe0f
-	firstEmoji      = 0x2190 // from here on there are symbols
+	firstEmoji      = 0x2190 // symbols start here
 )
 
 func joins(r rune) bool {
@@ -77,12 +77,12 @@ func (u ruler) cut(s string, width int) string {
 	}
 }
 
-// right is fit for numbers.
+// right is like fit, but aligns to the right, for numbers.
 func (u ruler) right(s string, width int) string {
 	return strings.Repeat(" ", max(width-u.width(s), 0)) + s
 }
 
-// wrap breaks a text into at most most lines of a width.
+// wrap breaks a text into at most most lines of the given width.
 func (u ruler) wrap(s string, width, most int) []string {
 	if width <= 0 || s == "" {
 		return nil
@@ -101,7 +101,7 @@ func (u ruler) wrap(s string, width, most int) []string {
 	return lines
 }
 
-// left cuts the beginning of a text that does not fit: the end of a path says more.
+// left cuts the start of a text that does not fit, because the end of a path says more.
 func (u ruler) left(s string, width int) string {
 	if over := u.width(s) - width; over > 0 {
 		return ansi.Method(u).TruncateLeft(s, over+1, "…")

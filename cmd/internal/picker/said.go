@@ -7,29 +7,29 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// A search finds words in what was said. Its hits take the place of the list.
+// A search finds words in messages. Its hits replace the list.
 type search struct {
 	on     bool
 	words  line
 	hits   []Hit       // best first
-	at     map[int]int // the hit of each position in the rows
-	number int         // of the search, so that hits of an earlier one are left out
+	at     map[int]int // index in hits, by position in the rows
+	number int         // number of the search, to ignore hits of an earlier one
 	busy   bool
 	stop   context.CancelFunc
 }
 
-// heard is the hits that a search has found since the last message.
+// heard carries the hits that a search has found since the last message.
 type heard struct {
 	number int
 	hits   []Hit
-	next   tea.Cmd // waits for more; nil: there is no more
+	next   tea.Cmd // waits for more hits; nil if the search has ended
 	err    error
 }
 
-// searchAfter is how long the picker waits for another key before it searches.
+// searchAfter is how long the picker waits for the next key before it searches.
 const searchAfter = 150 * time.Millisecond
 
-// enter begins a search, with the words that filter the list.
+// enter starts a search with the words that filter the list.
 func (s *search) enter(c *contents) tea.Cmd {
 	*s = search{on: true, words: newLine(c.words.String()), number: s.number}
 	return s.again(c)
@@ -50,7 +50,7 @@ func (s *search) cancel() {
 	s.number++
 }
 
-// again searches for the words as they are now.
+// again searches for the current words.
 func (s *search) again(c *contents) tea.Cmd {
 	s.cancel()
 	s.hits = nil
@@ -78,7 +78,7 @@ func (s *search) again(c *contents) tea.Cmd {
 	return tea.Batch(after(searchAfter, run), func() tea.Msg { return listen(number, hits, end) })
 }
 
-// listen waits for hits and returns those that are there.
+// listen waits for hits and returns those found so far.
 func listen(number int, hits <-chan Hit, end <-chan error) tea.Msg {
 	msg := heard{number: number, next: func() tea.Msg { return listen(number, hits, end) }}
 	h, ok := <-hits
@@ -94,7 +94,7 @@ func listen(number int, hits <-chan Hit, end <-chan error) tea.Msg {
 	msg.next = nil
 	select {
 	case msg.err = <-end:
-	default: // it was given up before it began
+	default: // it was cancelled before it began
 	}
 	return msg
 }

@@ -1,8 +1,7 @@
 package picker
 
 // A style is the parameters of an SGR sequence. All but the background of the chosen row
-// are of the 16 colours that the user's theme defines, so that they can be read on both a
-// light and a dark background.
+// use the 16 colours of the user's theme, which are readable on light and dark backgrounds.
 type style string
 
 const (
@@ -18,13 +17,13 @@ const (
 	bad     style = "31"
 )
 
-// The background of the chosen row, once it is known whether the screen is dark.
+// The background of the chosen row, used once the picker knows whether the screen is dark.
 const (
 	onDark  style = "48;5;236"
 	onLight style = "48;5;254"
 )
 
-// and returns both styles.
+// and combines two styles.
 func (s style) and(t style) style {
 	if s == "" || t == "" {
 		return s + t
@@ -32,7 +31,7 @@ func (s style) and(t style) style {
 	return s + ";" + t
 }
 
-// of returns text in the style.
+// of returns text drawn in the style.
 func (s style) of(text string) string {
 	if s == "" || text == "" {
 		return text

@@ -8,13 +8,13 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// A frame draws the model once.
+// A frame is one drawing of the model.
 type frame struct {
 	*model
 	l layout
 }
 
-// View draws the screen. It makes only the rows that are visible.
+// View draws the screen. It formats only the visible rows.
 func (m *model) View() tea.View {
 	v := tea.View{AltScreen: true, MouseMode: tea.MouseModeCellMotion, WindowTitle: "cortext"}
 	if m.width == 0 || m.height == 0 {
@@ -48,7 +48,7 @@ func (m *model) View() tea.View {
 	return v
 }
 
-// middle draws what is between the words and the keys.
+// middle draws the part between the words and the keys.
 func (f *frame) middle() []string {
 	var lines []string
 	switch {
@@ -90,7 +90,7 @@ func fill(lines []string, height int) []string {
 	return append(lines, make([]string, height-len(lines))...)
 }
 
-// top draws the words and how many conversations they match.
+// top draws the words and the number of conversations that match.
 func (f *frame) top() (line string, cursor int) {
 	count := f.count()
 	prompt := "› "
@@ -106,7 +106,7 @@ func (f *frame) top() (line string, cursor int) {
 	if f.line().empty() && !f.inList {
 		hint = "type to filter"
 		if f.said.on {
-			hint = "words that were said"
+			hint = "words in messages"
 		}
 	}
 	if hint != "" {
@@ -117,7 +117,7 @@ func (f *frame) top() (line string, cursor int) {
 	return look.of(prompt) + text + "  " + faint.of(count), 2 + at
 }
 
-// count says how many conversations are listed, of how many, and how many are hidden.
+// count formats the numbers of listed, selected and hidden conversations.
 func (f *frame) count() string {
 	shown, all := f.list.count(), len(f.finder.listed)
 	more := ""
@@ -138,7 +138,7 @@ func (f *frame) count() string {
 	return text
 }
 
-// thousands writes a number with commas.
+// thousands formats a number with commas.
 func thousands(n int) string {
 	s := strconv.Itoa(n)
 	for i := len(s) - 3; i > 0; i -= 3 {
@@ -173,7 +173,7 @@ func (f *frame) listLines() []string {
 	return fill(lines, f.l.listHeight)
 }
 
-// chosenStyle is the style of the chosen row. The ❯ before it is enough without colours.
+// chosenStyle is the style of the chosen row. Without colours, the ❯ in front is enough.
 func (f *frame) chosenStyle() style {
 	switch {
 	case !f.known:
@@ -184,22 +184,22 @@ func (f *frame) chosenStyle() style {
 	return onLight
 }
 
-// nothing says why the list is empty, and what to do.
+// nothing explains why the list is empty and what to do.
 func (f *frame) nothing() []string {
 	var text []string
 	switch {
 	case f.said.on && f.said.words.empty():
-		text = []string{"Type words that were said. esc goes back."}
+		text = []string{"Type words to search messages for. esc goes back."}
 	case f.said.on && f.said.busy:
 		text = []string{"Searching…"}
 	case f.said.on:
-		text = []string{"Nothing like that was said."}
+		text = []string{"No message has these words."}
 	case f.rows.Len() == 0 && f.busy > 0:
 		text = []string{"Looking for conversations…"}
 	case f.rows.Len() == 0:
-		text = []string{"No conversations yet. n begins one."}
+		text = []string{"No conversations yet. n starts one."}
 		if !f.inList {
-			text = []string{"No conversations yet. Alt+n begins one."}
+			text = []string{"No conversations yet. Alt+n starts one."}
 		}
 	case !f.answer.whole:
 		text = []string{"Looking further…"}
@@ -208,7 +208,7 @@ func (f *frame) nothing() []string {
 	default:
 		text = []string{"Nothing matches."}
 		if f.o.Search != nil {
-			text = append(text, "Alt+/ searches what was said.")
+			text = append(text, "Alt+/ searches the messages.")
 		}
 	}
 	if n := f.answer.hidden; n > 0 && !f.said.on {
@@ -221,7 +221,7 @@ func (f *frame) nothing() []string {
 	return lines
 }
 
-// itemAt returns the item that is drawn at a place.
+// itemAt returns the item drawn at a screen position.
 func (m *model) itemAt(x, y int) (item int, ok bool) {
 	l := m.layout()
 	if l.preview == instead || x >= l.listWidth || y < 1 || y > l.listHeight {

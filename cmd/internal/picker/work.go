@@ -11,7 +11,7 @@ import (
 )
 
 // A work runs functions of the caller. None may outlive [Run], because the caller then
-// writes to the conversations.
+// changes the conversations.
 type work struct {
 	mu      sync.Mutex
 	over    bool
@@ -33,7 +33,7 @@ func (w *work) do(f func() tea.Msg) tea.Cmd {
 	}
 }
 
-// wait waits until nothing runs.
+// wait waits until no function is running.
 func (w *work) wait() {
 	w.mu.Lock()
 	w.over = true
@@ -41,7 +41,7 @@ func (w *work) wait() {
 	w.running.Wait()
 }
 
-// Same reports whether two moments look the same on the screen.
+// Same reports whether two snapshots look the same on the screen.
 func Same(a, b Rows) bool {
 	if a.Len() != b.Len() {
 		return false
@@ -61,7 +61,7 @@ func sameRow(a, b *listing.Row) bool {
 		a.Agent == b.Agent && a.Model == b.Model && a.Summary == b.Summary && a.Description == b.Description && slices.Equal(a.Tags, b.Tags)
 }
 
-// cloned returns a row that may be used after its listing is closed.
+// cloned returns a copy of a row that is valid after its listing is closed.
 func cloned(r listing.Row) listing.Row {
 	for _, s := range []*string{&r.ID, &r.Path, &r.Title, &r.Type, &r.Status, &r.Agent, &r.Model, &r.Provider, &r.Summary, &r.Description, &r.Workspace} {
 		*s = strings.Clone(*s)

@@ -19,16 +19,15 @@ import (
 
 // The folders below .workspace/local.
 const (
-	keptDir        = ".workspace/local/kept"
-	attachmentsDir = keptDir + "/attachments"
-	cacheDir       = ".workspace/local/cache"
+	keptDir  = ".workspace/local/kept"
+	cacheDir = ".workspace/local/cache"
 )
 
-// changes are the ways to change the files of a workspace.
+// changes are the functions that change the files of a workspace.
 type changes struct {
 	write  func(name string, b []byte) error
 	delete func(name string) error
-	stale  func(name string, b []byte) bool // also delete such cache files
+	stale  func(name string, b []byte) bool // whether to delete a cache file even without the text
 }
 
 // dry changes nothing.
@@ -42,9 +41,9 @@ func writing(r *Redactor) changes {
 	return changes{r.ws.Store.WriteFile, r.ws.Store.RemoveFile, dry.stale}
 }
 
-// changes returns the changes that follow the redaction of conversations, some of which
-// had other names. Cache files about them, those with an old name and those that cannot be
-// searched are deleted.
+// changes returns the changes that follow the redaction of conversations. renamed has the
+// old names of folders. Cache files are deleted if they mention these conversations or an
+// old name, or cannot be searched.
 func (r *Redactor) changes(result *Result, renamed []string) changes {
 	c := writing(r)
 	about := slices.Clone(renamed)
@@ -64,7 +63,7 @@ func (r *Redactor) changes(result *Result, renamed []string) changes {
 	return c
 }
 
-// count returns b redacted, and how many places were replaced.
+// count returns b redacted and the number of replacements.
 func (r *Redactor) count(b []byte) ([]byte, int) {
 	counts := secrets.Counts{}
 	out, err := r.texts(nil).Loose(b, counts)
@@ -80,8 +79,8 @@ func (r *Redactor) has(b []byte) bool {
 	return n > 0
 }
 
-// lines returns the numbers of the lines with the text, from 1. If none has it by itself,
-// because it spans several, it returns none.
+// lines returns the numbers, from 1, of the lines that contain the text. It returns none if
+// the text spans lines.
 func (r *Redactor) lines(b []byte) (list []int) {
 	n := 0
 	for line := range bytes.Lines(b) {
@@ -92,11 +91,11 @@ func (r *Redactor) lines(b []byte) (list []int) {
 	return list
 }
 
-// maxFile is the size, in bytes, of the largest file that is read here.
+// maxFile is the size of the largest file that is read, in bytes.
 const maxFile = 64 << 20
 
-// each calls f with the regular files below a folder of the workspace, by name. Those that
-// cannot be read are reported.
+// eachFile calls f with each regular file below a folder of the workspace, in order of
+// name. It reports files that cannot be read.
 func (r *Redactor) eachFile(dir string, report *Report, f func(name string, b []byte) error) error {
 	root := r.ws.Store.Root()
 	var errs []error
@@ -135,8 +134,8 @@ func (r *Redactor) replace(report *Report, c changes, name string, b []byte) err
 	return nil
 }
 
-// files redacts the attachments and the documents of a conversation. It adds what it finds
-// in attachments to found: a transcript has them, too.
+// files redacts the attachments and documents of a conversation. It adds matches in
+// attachments to found, because a transcript also contains them.
 func (r *Redactor) files(c *Conversation, found *secrets.Found, changes changes) error {
 	attached, err := r.ws.Attachments.Of(c.Entry)
 	if err != nil {
@@ -144,21 +143,10 @@ func (r *Redactor) files(c *Conversation, found *secrets.Found, changes changes)
 	}
 	for _, sum := range slices.Sorted(maps.Keys(attached)) {
 		if len(sum) < 2 || !fs.ValidPath(sum) {
-			continue // a log may contain anything
+			continue // logs are redacted record by record
 		}
-		name := path.Join(attachmentsDir, sum[:2], sum)
-		b, err := r.ws.Store.ReadFile(name)
-		switch {
-		case errors.Is(err, store.ErrNotFound):
-		case err != nil:
-			c.Left = append(c.Left, unsearched(name, err))
-		case !utf8.Valid(b):
-			if r.has(b) {
-				c.Left = append(c.Left, Left{Path: name, Why: "an attachment that is not text"})
-			}
-		default:
-			_, _ = r.texts(found).Loose(b, secrets.Counts{})
-			if err := r.replace(&c.Report, changes, name, b); err != nil {
+		for _, name := range r.ws.Store.AttachmentNames(c.Entry, sum) {
+			if err := r.attachment(c, name, found, changes); err != nil {
 				return err
 			}
 		}
@@ -171,12 +159,30 @@ func (r *Redactor) files(c *Conversation, found *secrets.Found, changes changes)
 	return nil
 }
 
+// attachment redacts the file of an attachment, if it is there.
+func (r *Redactor) attachment(c *Conversation, name string, found *secrets.Found, changes changes) error {
+	b, err := r.ws.Store.ReadFile(name)
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+	case err != nil:
+		c.Left = append(c.Left, unsearched(name, err))
+	case !utf8.Valid(b):
+		if r.has(b) {
+			c.Left = append(c.Left, Left{Path: name, Why: "an attachment that is not text"})
+		}
+	default:
+		_, _ = r.texts(found).Loose(b, secrets.Counts{})
+		return r.replace(&c.Report, changes, name, b)
+	}
+	return nil
+}
+
 func unsearched(name string, err error) Left {
 	return Left{Path: name, Why: "it could not be searched: " + err.Error()}
 }
 
-// documents redacts the document of a conversation if cortext wrote it and nobody changed
-// it, or if the user wants that. Otherwise it reports the lines.
+// documents redacts the document of a conversation if it is as cortext wrote it or the user
+// asked for it. Otherwise it reports the lines.
 func (r *Redactor) documents(c *Conversation, folder string, changes changes) error {
 	ours, _ := r.count([]byte(workspace.DocumentOf(c.Entry.Session)))
 	return r.eachFile(folder, &c.Report, func(name string, b []byte) error {
@@ -190,13 +196,13 @@ func (r *Redactor) documents(c *Conversation, folder string, changes changes) er
 		case r.request.Documents && utf8.Valid(b), bytes.Equal(text, ours):
 			return r.replace(&c.Report, changes, name, b)
 		}
-		c.Left = append(c.Left, Left{Path: name, Lines: r.lines(b), Why: "a document of yours: --documents changes it"})
+		c.Left = append(c.Left, Left{Path: name, Lines: r.lines(b), Why: "you edited this document: --documents changes it"})
 		return nil
 	})
 }
 
-// shared redacts what several conversations share: bytes set aside and the cache. It
-// reports what is in the user's state.
+// shared redacts files that conversations share: bytes set aside and the cache. It reports
+// matches in the user's state.
 func (r *Redactor) shared(result *Result, c changes) error {
 	wanted := map[string]bool{}
 	for _, conv := range result.Conversations {
@@ -208,7 +214,7 @@ func (r *Redactor) shared(result *Result, c changes) error {
 		below := strings.TrimPrefix(name, keptDir+"/")
 		switch top, _, _ := strings.Cut(below, "/"); top {
 		case "waiting", "taken", "backups", "attachments":
-			return nil // they belong to a conversation
+			return nil // belongs to one conversation
 		}
 		if folder := folderIn(below); folder != "" && !wanted[folder] {
 			return nil // set aside from another conversation
@@ -222,7 +228,7 @@ func (r *Redactor) shared(result *Result, c changes) error {
 	return err
 }
 
-// folderIn returns the folder of the conversation that a path names; "" if it names none.
+// folderIn returns the conversation folder that a path names, or "".
 func folderIn(name string) string {
 	i := strings.Index("/"+name, "/conversations/")
 	if i < 0 {
@@ -235,7 +241,7 @@ func folderIn(name string) string {
 	return strings.Join(parts[:3], "/")
 }
 
-// cache deletes the cache files that have the text or may have it.
+// cache deletes the cache files that have the text or may have it. They are made again when needed.
 func (r *Redactor) cache(report *Report, c changes) error {
 	return r.eachFile(cacheDir, report, func(name string, b []byte) error {
 		if strings.HasPrefix(name, cacheDir+"/locks/") || !c.stale(name, b) && !r.has(b) && !r.has([]byte(name)) {
@@ -249,8 +255,8 @@ func (r *Redactor) cache(report *Report, c changes) error {
 	})
 }
 
-// state reports what the user's state and unfinished launches have. cortext keeps only ids
-// and paths there, but a path may have the text.
+// state reports matches in the user's state and in unfinished launches. cortext keeps only
+// ids and paths there, but a path may contain the text.
 func (r *Redactor) state(result *Result) {
 	for _, name := range r.ws.Registry.Files() {
 		if b, err := os.ReadFile(name); err == nil && r.has(b) {
@@ -271,13 +277,13 @@ func (r *Redactor) state(result *Result) {
 	}
 }
 
-// remaining reports what still has the text in the folders of a conversation: ids, names
-// and paths, which stay, and files that are not cortext's.
+// remaining reports where the folders of a conversation still have the text: in ids, names
+// and paths, which stay, and in files that are not cortext's.
 func (r *Redactor) remaining(c *Conversation) error {
 	for _, folder := range append([]string{c.Entry.Path}, c.Entry.Twins...) {
 		err := r.eachFile(folder+"/.session", &c.Report, func(name string, b []byte) error {
 			if r.has(b) {
-				c.Left = append(c.Left, Left{Path: name, Lines: r.lines(b), Why: "an id, a name or a path, which stay as they are"})
+				c.Left = append(c.Left, Left{Path: name, Lines: r.lines(b), Why: "an id, a name or a path, which cannot be changed"})
 			}
 			return nil
 		})
@@ -288,8 +294,8 @@ func (r *Redactor) remaining(c *Conversation) error {
 	return nil
 }
 
-// Transcripts reports the agents' own transcripts of a conversation that have the text, or
-// may have it. cortext does not change them.
+// Transcripts reports the agents' transcripts of a conversation that have the text or may
+// have it. cortext does not change transcripts.
 func (r *Redactor) Transcripts(e store.Entry) (left []Left) {
 	seen := map[string]bool{}
 	look := func(name string) {

@@ -8,12 +8,12 @@ import (
 	"cortext/store"
 )
 
-// Linked returns the conversations of all that are linked to those in of, directly or
-// through others: forks, what they were forked from, and copies in other workspaces. A link
-// counts in both directions, whichever side names it. elsewhere has the ids of linked
-// conversations that all does not have, sorted.
+// Linked returns the conversations in all that are linked to those in of, directly or
+// indirectly: forks, their origins, and copies in other workspaces. A link counts in both
+// directions, whichever side has it. elsewhere has the sorted ids of linked conversations
+// that are not in all.
 func Linked(all, of []store.Entry) (linked []store.Entry, elsewhere []string) {
-	links := map[string][]string{} // ids, of each id
+	links := map[string][]string{} // linked ids by id
 	entries := map[string]store.Entry{}
 	for _, e := range all {
 		id := e.Session.ID
@@ -54,7 +54,7 @@ func Linked(all, of []store.Entry) (linked []store.Entry, elsewhere []string) {
 	return linked, elsewhere
 }
 
-// Having returns the conversations that have the text. It calls progress before each.
+// Having returns the conversations that have the text. It calls progress before each one.
 func (r *Redactor) Having(ctx context.Context, entries []store.Entry, progress func(i int)) (list []store.Entry, err error) {
 	for i, e := range entries {
 		if err := ctx.Err(); err != nil {

@@ -15,14 +15,14 @@ import (
 	"cortext/store/secrets"
 )
 
-// The name of a conversation's folder has words of the first prompt, so it may have the
-// text. It is changed if git does not know the folder or the user wants that: otherwise, a
-// clone that adds to the old folder could get a conflict.
+// A folder's name has words of the first prompt, so it may contain the text. The folder is
+// renamed if git does not know it or the user asked for it: a clone that still adds to the
+// old folder could get a conflict.
 
 // minSlug is the length in bytes of the shortest part of a folder's name that counts.
 const minSlug = 4
 
-// named returns the words for a folder's name without the text, or the texts found; ok is
+// named returns the words of a folder's name without the text and the texts in found. ok is
 // false if the name has none of them.
 func (r *Redactor) named(folder string, found *secrets.Found) (words string, ok bool) {
 	name := path.Base(folder)
@@ -31,7 +31,7 @@ func (r *Redactor) named(folder string, found *secrets.Found) (words string, ok 
 		words = parts[2]
 	}
 	if i := strings.LastIndexByte(words, '-'); i > 0 {
-		words = words[:i] // the end of the id
+		words = words[:i] // cut off the id
 	}
 	if rest := r.request.Pattern.ReplaceAllString(words, "redacted"); rest != words {
 		words, ok = rest, true
@@ -41,7 +41,7 @@ func (r *Redactor) named(folder string, found *secrets.Found) (words string, ok 
 		if len(slug) < minSlug || slug == "untitled" {
 			return false
 		}
-		for n := len(slug); n >= minSlug; n-- { // the name may have been cut
+		for n := len(slug); n >= minSlug; n-- { // the name may end within the text
 			if n < len(slug) && !strings.HasSuffix(words, slug[:n]) || !strings.Contains(words, slug[:n]) {
 				continue
 			}
@@ -58,11 +58,11 @@ func (r *Redactor) named(folder string, found *secrets.Found) (words string, ok 
 	return words, ok
 }
 
-// rename gives the folder of a conversation a name without the texts found.
+// rename removes the texts found from the name of a conversation's folder.
 func (r *Redactor) rename(ctx context.Context, c *Conversation, found *secrets.Found) error {
 	e := c.Entry
 	words, has := r.named(e.Path, found)
-	if _, half := r.named("x/"+e.Session.ConversationID, found); !has && half { // a rename was killed
+	if _, half := r.named("x/"+e.Session.ConversationID, found); !has && half { // finish a rename that was killed
 		return r.call(e)
 	}
 	if !has || e.Waiting {
@@ -88,7 +88,7 @@ func (r *Redactor) rename(ctx context.Context, c *Conversation, found *secrets.F
 	if err := r.call(e); err != nil {
 		return err
 	}
-	for _, src := range e.Session.Sources { // the registry names the folder, too
+	for _, src := range e.Session.Sources { // the registry also names the folder
 		err := r.ws.Registry.Update(src.Agent, src.NativeID, func(s *registry.Session) {
 			for _, b := range s.Bindings {
 				for i := range b.Segments {
@@ -105,14 +105,14 @@ func (r *Redactor) rename(ctx context.Context, c *Conversation, found *secrets.F
 	return r.moveKept(old, e.Path)
 }
 
-// call records the new name of a conversation's folder in its session.json.
+// call writes the new name of a conversation's folder to its session.json.
 func (r *Redactor) call(e store.Entry) error {
 	c, err := r.ws.Store.Conversation(e.Path)
 	if err != nil {
 		return err
 	}
 	err = c.Edit(func(s *schema.Session) error { s.ConversationID = path.Base(e.Path); return nil })
-	return errors.Join(err, c.Close(), r.ws.Store.RemoveFile(keptDir+"/backups/"+e.Path+".json")) // it has the old name
+	return errors.Join(err, c.Close(), r.ws.Store.RemoveFile(keptDir+"/backups/"+e.Path+".json")) // the backup has the old name
 }
 
 // moveKept moves what was set aside from a conversation to its new name.

@@ -1,5 +1,5 @@
-// Package redact replaces text that turns out to be secret later, in everything that
-// cortext keeps of conversations, and says where else it is.
+// Package redact replaces text that is found to be secret after it was stored, in
+// everything that cortext keeps of conversations, and reports where else the text is.
 package redact
 
 import (
@@ -23,11 +23,11 @@ import (
 
 // A Request says what to redact.
 type Request struct {
-	Name      string         // in the markers
-	Pattern   *regexp.Regexp // of the text, as it is after decoding
-	text      string         // if it is one text
+	Name      string         // name in the markers
+	Pattern   *regexp.Regexp // matches the text after decoding
+	text      string         // the literal text, if there is just one
 	Documents bool           // also change documents that people wrote
-	Rename    bool           // also change the names of folders that git knows
+	Rename    bool           // also rename folders that git knows
 }
 
 // An InputError reports a request that cannot be carried out.
@@ -35,12 +35,12 @@ type InputError struct{ Why, Hint string }
 
 func (e *InputError) Error() string { return e.Why }
 
-// DefaultName names the markers if the user names none.
+// DefaultName is the name in the markers if the user gives none.
 const DefaultName = "by-user"
 
 var names = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`) })
 
-// maxName is the length of the longest name.
+// maxName is the maximum length of a name.
 const maxName = 40
 
 // ForPattern returns the request to redact the matches of an RE2 expression.
@@ -60,14 +60,14 @@ func syntax(err error, expr string) string {
 	return strings.ReplaceAll(strings.TrimPrefix(err.Error(), "error parsing regexp: "), expr, "…")
 }
 
-// minSecret is the length in bytes of the shortest text that is redacted.
+// minSecret is the minimum length of a text to redact, in bytes.
 const minSecret = 4
 
-// ForText returns the request to redact a text.
+// ForText returns the request to redact a literal text.
 func ForText(text, name string) (r Request, err error) {
 	text = strings.TrimRight(text, "\r\n")
 	if len(text) < minSecret {
-		return r, &InputError{fmt.Sprintf("the secret has %d bytes, at least %d are needed", len(text), minSecret), "use --pattern for a shorter text"}
+		return r, &InputError{fmt.Sprintf("the secret has %d bytes, but needs at least %d", len(text), minSecret), "use --pattern for a shorter text"}
 	}
 	return checked(Request{Name: name, Pattern: regexp.MustCompile(regexp.QuoteMeta(text)), text: text})
 }
@@ -80,12 +80,12 @@ func checked(r Request) (Request, error) {
 	case len(r.Name) > maxName || !names().MatchString(r.Name):
 		return r, &InputError{fmt.Sprintf("the name must have 1 to %d of the characters a-z and 0-9, with single hyphens between them", maxName), ""}
 	case r.Pattern.MatchString(r.Name):
-		return r, &InputError{"the name for the markers has the text itself", "choose another with --name"}
+		return r, &InputError{"the name for the markers contains the text", "choose another with --name"}
 	}
 	return r, nil
 }
 
-// A File is a file in which places were replaced, or would be.
+// A File is a file with the number of replacements that were, or would be, made in it.
 type File struct {
 	Path   string `json:"path"` // relative to the workspace
 	Places int    `json:"places"`
@@ -93,15 +93,15 @@ type File struct {
 
 // A Left is a place that still has the text.
 type Left struct {
-	Path  string `json:"path"` // relative to the workspace, or absolute outside of it
+	Path  string `json:"path"` // relative to the workspace, or absolute if outside
 	Lines []int  `json:"lines,omitempty"`
 	Why   string `json:"why"`
 }
 
-// A Report says what was redacted, or would be, and what still has the text.
+// A Report says what was, or would be, redacted, and what still has the text.
 type Report struct {
 	Files   []File
-	Deleted []string // cache files, which are made again
+	Deleted []string // cache files, which are rebuilt when needed
 	Left    []Left
 }
 
@@ -110,12 +110,12 @@ type Conversation struct {
 	Report
 	Entry   store.Entry
 	Named   bool // the folder's name has the text
-	Renamed bool // the folder has a new name, that in Entry
+	Renamed bool // the folder was renamed; Entry has the new name
 }
 
 // A Result is the report on several conversations.
 type Result struct {
-	Report        // on what belongs to no conversation, or to several
+	Report        // on files that belong to no single conversation
 	Conversations []*Conversation
 }
 
@@ -126,7 +126,7 @@ func (r *Result) Anything() bool {
 	})
 }
 
-// Places returns the number of places in all files, and the number of files.
+// Places returns the number of replacements in all files, and the number of files.
 func (r *Result) Places() (places, files int) {
 	places, files = r.Report.Places(), len(r.Files)
 	for _, c := range r.Conversations {
@@ -135,7 +135,7 @@ func (r *Result) Places() (places, files int) {
 	return places, files
 }
 
-// Places is the number of places in all files.
+// Places is the number of replacements in all files.
 func (r *Report) Places() (n int) {
 	for _, f := range r.Files {
 		n += f.Places
@@ -166,7 +166,7 @@ func New(ws *workspace.Workspace, c *capture.Capture, r Request) *Redactor {
 	return &Redactor{ws, c, r}
 }
 
-// texts returns the replacement of the request, and adds to found what it replaces.
+// texts returns a function that applies the request and adds what it replaces to found.
 func (r *Redactor) texts(found *secrets.Found) *secrets.Redactor {
 	return secrets.Matching(r.request.Pattern, r.request.Name, found)
 }
@@ -207,8 +207,8 @@ func (r *Redactor) find(e store.Entry) (*Conversation, *secrets.Found, error) {
 	return c, found, err
 }
 
-// Apply redacts conversations. An error in one does not keep others from being redacted.
-// It can be run again after an error or a kill, and then finishes.
+// Apply redacts conversations. An error in one does not stop the others. If Apply fails or
+// is killed, run it again to finish.
 func (r *Redactor) Apply(ctx context.Context, entries []store.Entry, progress func(i int)) (*Result, error) {
 	result := new(Result)
 	var errs []error
@@ -232,7 +232,7 @@ func (r *Redactor) Apply(ctx context.Context, entries []store.Entry, progress fu
 	return result, errors.Join(errs...)
 }
 
-// apply redacts a conversation. Nothing captures its sessions meanwhile.
+// apply redacts a conversation. Meanwhile, nothing captures its sessions.
 func (r *Redactor) apply(ctx context.Context, e store.Entry) (*Conversation, error) {
 	unlock, err := r.lock(e)
 	if err != nil {
@@ -244,7 +244,7 @@ func (r *Redactor) apply(ctx context.Context, e store.Entry) (*Conversation, err
 		return c, err
 	}
 	by := store.Redaction{Name: r.request.Name, Texts: r.texts(nil)}
-	if found.Len() > 0 { // first: whatever is captured from now on is redacted
+	if found.Len() > 0 { // comes first, so that everything captured from now on is redacted
 		known, err := r.ws.Registry.Redact(e.Session.ID, r.request.Name, found, r.ws.Env.Entropy())
 		if err != nil {
 			return nil, err
@@ -297,9 +297,9 @@ func (r *Redactor) lock(e store.Entry) (unlock func(), err error) {
 	return unlock, nil
 }
 
-// each calls f with everything that has records of a conversation: the conversation with
-// its waiting records and twins, its sub-agents, the twins' own files, and the records that
-// git took from it.
+// each calls f for everything that has records of a conversation: the conversation with its
+// waiting records and twins, its sub-agents, the twins' own files, and the records that git
+// removed.
 func (r *Redactor) each(e store.Entry, f func(*store.Conversation) error) error {
 	if err := r.eachIn(func() (*store.Conversation, error) { return r.ws.Store.Open(e) }, f); err != nil {
 		return err
@@ -327,7 +327,7 @@ func (r *Redactor) eachIn(open func() (*store.Conversation, error), f func(*stor
 		return err
 	}
 	defer c.Close()
-	names, err := c.Subagents() // before their folders are emptied
+	names, err := c.Subagents() // list them before their folders are emptied
 	if err == nil {
 		err = f(c)
 	}
@@ -339,8 +339,8 @@ func (r *Redactor) eachIn(open func() (*store.Conversation, error), f func(*stor
 	return err
 }
 
-// InGit says where git has the text in files of conversations. It searches for at most a
-// given time. The error is [git.ErrNoRepository] outside of a repository.
+// InGit finds the text in git's versions of conversation files, and stops when the given
+// time is up. Outside a repository the error is [git.ErrNoRepository].
 func (r *Redactor) InGit(ctx context.Context, entries []store.Entry, most time.Duration) (git.Holders, error) {
 	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
@@ -354,5 +354,5 @@ func (r *Redactor) InGit(ctx context.Context, entries []store.Entry, most time.D
 	return git.FindHolders(ctx, r.ws.Store.Root(), paths, r.has)
 }
 
-// maxPaths bounds the paths on a command line.
+// maxPaths limits the number of paths on a command line.
 const maxPaths = 500

@@ -8,16 +8,16 @@ import (
 	"cortext/cmd/internal/git"
 )
 
-// Here is the place of the workspace that a process works in.
+// Here is the [Place] of the workspace that a process works in.
 type Here struct {
-	root    string // of the workspace
+	root    string // folder of the workspace
 	real    string // root without symbolic links, once it is known
 	place   *Place
-	asked   bool                // git was asked for the first commits
-	commits map[string][]string // the first commits of other places
+	asked   bool                // whether git was asked for the root commits
+	commits map[string][]string // root commits of other places
 }
 
-// At returns the place of the workspace whose folder is root.
+// At returns the place of the workspace in the folder root.
 func At(root string) *Here { return &Here{root: root} }
 
 // Workspace returns the absolute path of the workspace's folder, without symbolic links.
@@ -40,18 +40,18 @@ func (h *Here) Place() Place {
 	return *h.place
 }
 
-// KnowClones finds the commits by which clones of the repository are recognized, so that
-// [Here.Same] recognizes them. It runs git.
+// KnowClones finds the repository's root commits, by which [Here.Same] recognizes clones.
+// It runs git.
 func (h *Here) KnowClones(ctx context.Context) Place {
 	if h.Place().Repository != "" && !h.asked {
-		h.asked = true // even if git does not answer in time: it would not the next time either
+		h.asked = true // even if git does not answer in time: it would not do so next time
 		h.place.Commits = git.FirstCommits(ctx, h.root)
 	}
 	return *h.place
 }
 
-// Same reports whether a place is this workspace, or that of another work tree of its
-// repository or, after [Here.KnowClones], of a clone.
+// Same reports whether a place is this workspace, the same workspace in another work tree
+// or, after [Here.KnowClones], the same one in a clone.
 func (h *Here) Same(p Place) bool {
 	here := h.Place()
 	if here.Same(p) {

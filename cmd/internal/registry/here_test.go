@@ -14,7 +14,7 @@ import (
 // if it does not answer.
 func TestFirstCommitsOnce(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		t.Skip("the false git is a shell script")
+		t.Skip("NOT RUN: the stand-in for git is a shell script")
 	}
 	root := t.TempDir()
 	bin := t.TempDir()

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Known lists the folders of the workspaces that the bindings and the notes of places
-// name, if they are still there: sorted, each once.
+// Known lists the existing workspace folders that bindings and notes of places name, sorted
+// and without duplicates.
 func (r Registry) Known(agents []string) (dirs []string) {
 	add := func(dir string) {
 		if !filepath.IsAbs(dir) || slices.Contains(dirs, dir) {
@@ -19,7 +19,7 @@ func (r Registry) Known(agents []string) (dirs []string) {
 		}
 	}
 	for _, agent := range agents {
-		_ = r.Sessions(agent, func(_ string, s Session) { // what cannot be read names no workspace
+		_ = r.Sessions(agent, func(_ string, s Session) { // skip what cannot be read
 			for _, b := range s.Bindings {
 				add(b.Workspace)
 			}

@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// A Launch describes the launch of an agent while its program runs. cortext acts on it
-// outside of the workspace, so it is in the user's state, where a repository cannot place
-// one.
+// A Launch describes the launch of an agent while its program runs. It is stored in the
+// user's state, where a repository cannot plant one, because cortext acts on it outside the
+// workspace.
 type Launch struct {
 	Agent    string     `json:"agent"`
 	NativeID string     `json:"native_id,omitempty"` // empty: the agent chooses it
@@ -20,27 +20,27 @@ type Launch struct {
 	After    string     `json:"after,omitempty"`     // id of the message that the session continues after; empty: the last one
 	In       string     `json:"in,omitempty"`        // the workspace
 	Began    time.Time  `json:"began,omitzero"`
-	Status   string     `json:"status"`           // of the conversation, before the launch
+	Status   string     `json:"status"`           // status of the conversation before the launch
 	PID      int        `json:"pid,omitempty"`    // of the agent, once it runs
 	Files    []LeftFile `json:"files,omitempty"`  // written outside the workspace
-	Unused   bool       `json:"unused,omitempty"` // it has ended, and only a session without messages is left
-	Tries    int        `json:"tries,omitempty"`  // to remove that session
+	Unused   bool       `json:"unused,omitempty"` // the agent has ended and left only a session without messages
+	Tries    int        `json:"tries,omitempty"`  // attempts to remove that session
 }
 
 // A LeftFile is a file that a launch writes outside the workspace.
 type LeftFile struct {
 	Path    string `json:"path"`              // absolute
-	SHA256  string `json:"sha256"`            // of what is written, in hex
+	SHA256  string `json:"sha256"`            // hash of the written content, in hex
 	Session bool   `json:"session,omitempty"` // keep it if the agent continued in it
 }
 
-// Left describes a file that will hold data.
+// Left describes a file that will contain data.
 func Left(path, data string, session bool) LeftFile {
 	return LeftFile{path, hashOf(data), session}
 }
 
-// Untouched reports whether data, the current content of a file, is what the launch
-// wrote, or what was there before it wrote anything.
+// Untouched reports whether data, the current content of a file, is what the launch wrote
+// or what the file contained before.
 func (f LeftFile) Untouched(data []byte) bool {
 	return len(data) == 0 || hashOf(string(data)) == f.SHA256
 }
@@ -53,7 +53,7 @@ func hashOf(data string) string {
 // Launches are the notes of the launches in one workspace.
 type Launches struct{ notes }
 
-// Launches returns the notes of the launches in a workspace.
+// Launches returns the notes of launches in a workspace.
 func (r Registry) Launches(workspace string) Launches {
 	return Launches{r.notesOf("launches", workspace)}
 }

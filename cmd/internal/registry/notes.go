@@ -11,7 +11,7 @@ import (
 	"cortext/schema"
 )
 
-// notes is a folder of small JSON files about one workspace, by id.
+// notes is a folder of small JSON files about one workspace, named by id.
 type notes struct {
 	r   Registry
 	dir string
@@ -69,7 +69,7 @@ func (n notes) remove(id string) error {
 // readState reads a file of the registry into v; ok is false if no readable file exists.
 func (r Registry) readState(name string, v any) (ok bool) {
 	if !filepath.IsAbs(r.dir) {
-		return false // it would be a file in the user's current folder
+		return false // the name would be relative to the current folder
 	}
 	b, err := os.ReadFile(name)
 	return err == nil && json.Unmarshal(b, v) == nil
@@ -83,4 +83,4 @@ func (r Registry) writeState(name string, b []byte) error {
 	return r.write(name, b)
 }
 
-var errNoHome = errors.New("the folder for this user's state is unknown: set HOME")
+var errNoHome = errors.New("cannot find this user's state folder: set HOME")

@@ -8,14 +8,14 @@ import (
 	"cortext/schema"
 )
 
-// placesFile is the file with the folders that a workspace has been in. mark moves with
-// the workspace.
+// placesFile returns the file that lists the folders a workspace has been in. mark moves
+// with the workspace.
 func (r Registry) placesFile(mark string) string {
 	return filepath.Join(r.dir, "places", schema.PathElement(mark)+".json")
 }
 
-// Places returns the folders that the workspace with a mark has been in; none if the mark
-// does not belong to this user on this machine.
+// Places returns the folders that the workspace with a mark has been in. It returns none if
+// the mark is not this user's on this machine.
 func (r Registry) Places(mark string) (dirs []string) {
 	if mark == "" || !r.readState(r.placesFile(mark), &dirs) {
 		return nil

@@ -10,8 +10,8 @@ import (
 	"cortext/schema"
 )
 
-// Reached says how far a native session was captured in one work tree. It outlives the
-// cache there. If a capture finds records missing from the logs, it shows whether they are
+// Reached says how far a native session was captured in one work tree. It outlives that
+// work tree's cache. If a capture finds records missing from the logs, it shows whether they are
 // new or were removed by git. The zero value means that nothing is known.
 type Reached struct {
 	Offset  int64  `json:"offset"`           // of the cursor in the transcript
@@ -19,8 +19,8 @@ type Reached struct {
 	Message string `json:"message"`          // the last one captured
 	Hooked  bool   `json:"hooked,omitempty"` // the agent's hooks report the session's turns
 
-	// Transcript is the file that the session was read from. The cache has it, too, but a
-	// repository may bring a cache that names any of the user's files.
+	// Transcript is the file that the session was read from. The cache also has it, but a
+	// repository could contain a cache that names any of the user's files.
 	Transcript string `json:"transcript,omitempty"`
 }
 
@@ -38,8 +38,8 @@ func (r Registry) Reached(workspace, agent, nativeID string) (at Reached) {
 	return at
 }
 
-// Reach records how far a session was captured. It is a hint, written with every turn:
-// nothing is synced, and a failure loses no message.
+// Reach records how far a session was captured. It is a hint that is written after every
+// turn, so it is not synced. A failure loses no message.
 func (r Registry) Reach(workspace, agent, nativeID string, at Reached) error {
 	b, err := json.Marshal(at)
 	if err != nil || !filepath.IsAbs(r.dir) {

@@ -15,17 +15,17 @@ import (
 	"cortext/store/secrets"
 )
 
-// What the user redacted in conversations after it was stored is kept by conversation, so
-// that every capture on this machine redacts it again: the agent's transcript still has
-// it. There are only salted hashes of the texts. An expression is not kept, since it may
-// say what the text was.
+// The agent's transcript still has a text after the user redacts it from a conversation.
+// The registry therefore records redactions by conversation, and every capture on this
+// machine redacts the text again. It contains only salted hashes of the texts, and no
+// expressions, because those could reveal the text.
 
 func (r Registry) redactedFile(key string) string {
 	return filepath.Join(r.dir, "redacted", schema.PathElement(key)+".json")
 }
 
-// Redacted returns what the user redacted in the conversation with an id. An unreadable
-// file is an error, because the texts would be captured again.
+// Redacted returns the redactions of the conversation with an id. An unreadable file is an
+// error, because the texts would be captured again.
 func (r Registry) Redacted(id string) (list []secrets.Known, err error) {
 	if !filepath.IsAbs(r.dir) {
 		return nil, nil
@@ -42,13 +42,13 @@ func (r Registry) Redacted(id string) (list []secrets.Known, err error) {
 		err = json.Unmarshal(b, &list)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w: mend the file, or delete it and redact again", name, err)
+		return nil, fmt.Errorf("%s: %w: repair the file, or delete it and redact again", name, err)
 	}
 	return list, nil
 }
 
-// Redact adds the texts found in the conversation with an id to those redacted under a
-// name, and returns the redaction. entropy is used for a new one.
+// Redact adds texts found in the conversation with an id to those redacted under a name,
+// and returns the redaction. A new redaction uses entropy for its salt.
 func (r Registry) Redact(id, name string, found *secrets.Found, entropy io.Reader) (k secrets.Known, err error) {
 	err = r.locked(func() error {
 		list, err := r.Redacted(id)
@@ -74,7 +74,7 @@ func (r Registry) Redact(id, name string, found *secrets.Found, entropy io.Reade
 	return k, err
 }
 
-// Files lists the files of the registry, absolute.
+// Files lists the absolute paths of the registry's files.
 func (r Registry) Files() (files []string) {
 	if !filepath.IsAbs(r.dir) {
 		return nil

@@ -1,6 +1,6 @@
-// Package registry remembers, for this user on this machine, what became of the agents'
-// native sessions: which conversation each belongs to, which ones the user does not want
-// saved, and which ones belonged to a removed conversation.
+// Package registry records, for this user on this machine, which conversations the agents'
+// native sessions belong to, which sessions the user does not want saved, and which
+// belonged to a removed conversation.
 //
 // It survives what git does to a work tree, and applies to every work tree and clone on
 // the machine. It contains ids and paths, never content.
@@ -53,10 +53,10 @@ func (p Place) Same(o Place) bool {
 
 // A Session is what is known about one native session.
 type Session struct {
-	Skipped  bool      `json:"skipped,omitempty"` // the user does not want it saved, anywhere
+	Skipped  bool      `json:"skipped,omitempty"` // the user does not want it saved anywhere
 	Bindings []Binding `json:"bindings,omitempty"`
 	Removed  []Removal `json:"removed,omitempty"`
-	Roots    []string  `json:"roots,omitempty"`  // of a skipped session: lines with which a fork of it may begin
+	Roots    []string  `json:"roots,omitempty"`  // of a skipped session: lines that a fork of it may begin with
 	Wanted   bool      `json:"wanted,omitempty"` // the user imported it by name, although it is a fork of a withheld session
 }
 
@@ -83,7 +83,7 @@ type Removal struct {
 	Roots []string `json:"roots,omitempty"` // lines with which a fork of the session may begin
 }
 
-// In returns the segments of a session in the workspace whose places same accepts.
+// In returns the segments of a session in the workspace at the places that same accepts.
 func (s *Session) In(same func(Place) bool) []Segment {
 	for _, b := range s.Bindings {
 		if same(b.Place) {
@@ -93,7 +93,7 @@ func (s *Session) In(same func(Place) bool) []Segment {
 	return nil
 }
 
-// RemovedIn returns what was removed from the workspace whose places same accepts.
+// RemovedIn returns what was removed from the workspace at the places that same accepts.
 func (s *Session) RemovedIn(same func(Place) bool) (list []Removal) {
 	for _, r := range s.Removed {
 		if same(r.Place) {

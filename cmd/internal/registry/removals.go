@@ -3,7 +3,7 @@ package registry
 import "cortext/schema"
 
 // A Removing is a removal of a conversation in progress. Its note is deleted when the
-// removal has ended, so a remaining note shows a killed removal.
+// removal ends, so a leftover note means that the removal was killed.
 type Removing struct {
 	ID    string   `json:"id"`    // of the conversation
 	Paths []string `json:"paths"` // of its folders, relative to the workspace

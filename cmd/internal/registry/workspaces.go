@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// workspacesDir holds a file for each workspace of the user that cortext has seen.
+// workspacesDir has a file for each of the user's workspaces that cortext has seen.
 func (r Registry) workspacesDir() string { return filepath.Join(r.dir, "workspaces") }
 
 // seenWorkspace is the content of such a file.
@@ -32,8 +32,8 @@ func (r Registry) SeeWorkspace(dir string) error {
 	return r.writeState(name, b)
 }
 
-// Workspaces lists the folders of the workspaces that cortext has seen on this machine and
-// that are still there, sorted.
+// Workspaces lists the existing folders of workspaces that cortext has seen on this
+// machine, sorted.
 func (r Registry) Workspaces() (dirs []string) {
 	if !filepath.IsAbs(r.dir) {
 		return nil
@@ -55,8 +55,8 @@ func (r Registry) Workspaces() (dirs []string) {
 	return slices.Compact(dirs)
 }
 
-// Suggest reports whether a suggestion about a workspace of a clone is due: the user gets
-// each once. It remembers that, and reports false if it cannot.
+// Suggest reports whether a suggestion about a clone's workspace is due: the user gets each
+// one once. It records the suggestion, and reports false if it cannot.
 func (r Registry) Suggest(suggestion string, p Place) bool {
 	if !filepath.IsAbs(r.dir) {
 		return false

@@ -19,7 +19,7 @@ const Dir = ".workspace/removed"
 // files are the removal files of a workspace, below [Dir].
 type files struct{ store *store.Store }
 
-// record records a removal for other machines.
+// record records a removal for the user's other machines.
 func (f files) record(e store.Entry) error {
 	var list []string
 	for _, src := range e.Session.Sources {
@@ -32,7 +32,7 @@ func (f files) record(e store.Entry) error {
 // content, so two clones that remove the same conversation never conflict.
 func (f files) write(name string, list []string) error {
 	if len(list) == 0 {
-		return nil // nothing could bring it back
+		return nil // no session could bring the conversation back
 	}
 	slices.Sort(list)
 	text := strings.Join(slices.Compact(list), "\n") + "\n"
@@ -49,8 +49,8 @@ func hashOf(agent, nativeID, from string) string {
 // hashes holds the hashes in the files of [Dir].
 type hashes map[string]bool
 
-// all reads what was removed. An unreadable file is an error, because its sessions
-// would be captured again.
+// all reads the removals. An unreadable file is an error, because its sessions would be
+// captured again.
 func (f files) all() (hashes, error) {
 	records := hashes{}
 	names, err := f.store.FilesIn(Dir)
@@ -87,8 +87,8 @@ func (h hashes) has(agent, nativeID, from string) bool {
 	return h[hashOf(agent, nativeID, from)]
 }
 
-// broughtBack prefixes the name of a removal file whose conversation the user brought
-// back. Only the sessions in the file stay removed.
+// broughtBack prefixes the name of a removal file whose conversation the user restored.
+// Only the sessions in the file stay removed.
 const broughtBack = "back"
 
 // withdraw removes hashes from a removal file. If the file has any of them, or if all is

@@ -16,10 +16,10 @@ type Note struct {
 	r      *Removed
 	entry  store.Entry
 	place  registry.Place
-	before bool                 // it was already removed elsewhere
-	record string               // the file for other machines; empty if it already existed
+	before bool                 // whether it was already removed elsewhere
+	record string               // the removal file; empty if it already existed
 	noted  []int                // indexes of sources
-	unbind [][]registry.Binding // for each of them, what they were bound to before
+	unbind [][]registry.Binding // their previous bindings
 }
 
 // Note records a removal in the user's registry and for other machines. roots maps agent

@@ -1,10 +1,9 @@
 // Package removal records which sessions and conversations the user does not want saved,
 // and answers whether one may be captured.
-//
-// A skipped session is not captured, and neither is anything that belonged to a removed
-// conversation. Both hold for the user, in every work tree and clone on the machine. A
-// removal is also recorded in the repository, as hashes, for other machines. Only an
-// explicit command of the user reverses a decision.
+// Skipped sessions are not captured, and neither is anything that belonged to a removed
+// conversation. Both decisions apply to the user in every work tree and clone on the
+// machine. The repository also records removals, as hashes, for other machines. Only an
+// explicit command reverses a decision.
 package removal
 
 import (
@@ -20,8 +19,7 @@ import (
 	"cortext/store"
 )
 
-// Before version 1.2 each work tree stored the decisions. Old decisions there still
-// count.
+// Version 1.1 and earlier stored decisions in each work tree. Those still apply.
 const (
 	oldSkippedDir = ".workspace/local/kept/skipped/"
 	oldDir        = ".workspace/local/kept/removed/"
@@ -36,8 +34,8 @@ type Removed struct {
 	files    files
 }
 
-// In returns what was removed or skipped in the workspace at a place. agents are the
-// names of the agents whose sessions may be in it.
+// In returns the decisions about the workspace at a place. agents names the agents whose
+// sessions it may have.
 func In(st *store.Store, r registry.Registry, here *registry.Here, agents []string) *Removed {
 	return &Removed{store: st, registry: r, here: here, agents: agents, files: files{st}}
 }
@@ -92,8 +90,8 @@ func (r *Removed) Segments(agent, nativeID string) ([]registry.Segment, error) {
 	return list, nil
 }
 
-// Prompts returns the prompts, out of those given, that began a conversation
-// removed on another machine.
+// Prompts returns those of the given prompts that started a conversation removed on another
+// machine.
 func (r *Removed) Prompts(agent, nativeID string, prompts []string) (gone []string, err error) {
 	if len(prompts) == 0 {
 		return nil, nil
@@ -117,7 +115,7 @@ func (r *Removed) removedOnMachine(agent, nativeID string) (list []registry.Segm
 	if err != nil {
 		return nil, err
 	}
-	if len(s.Removed) > 0 { // worth asking git
+	if len(s.Removed) > 0 { // only then is running git worthwhile
 		r.here.KnowClones(context.Background())
 	}
 	for _, gone := range s.RemovedIn(r.here.Same) {
@@ -137,8 +135,8 @@ func (r *Removed) removedOnMachine(agent, nativeID string) (list []registry.Segm
 	return append(list, old.Parts...), nil
 }
 
-// Conversation reports whether the user removed a conversation, here, in another
-// work tree or clone, or on another machine, and has not resumed it in any session since.
+// Conversation reports whether the user removed a conversation, on any machine, and has not
+// resumed it in any session since.
 func (r *Removed) Conversation(id string) (bool, error) {
 	gone, err := r.removed(id)
 	if err != nil || !gone {
@@ -149,8 +147,8 @@ func (r *Removed) Conversation(id string) (bool, error) {
 	return !kept, err
 }
 
-// Segment reports whether a segment must not be captured: the user removed its
-// conversation and has not resumed it in this session since, or removed it again.
+// Segment reports whether a segment must not be captured: the user removed its conversation
+// and has not resumed it in this session since then, or has removed it again.
 func (r *Removed) Segment(agent, nativeID string, s registry.Segment) (bool, error) {
 	if s.Kept {
 		return r.Source(agent, nativeID, s.From)
@@ -172,8 +170,7 @@ func (r *Removed) eachKept(id string, f func(agent, nativeName string)) error {
 	return errors.Join(errs...)
 }
 
-// dropKept makes the sessions in which a conversation was resumed count as removed with
-// it.
+// dropKept also marks the sessions that resumed a conversation as removed.
 func (r *Removed) dropKept(id string) error {
 	var errs []error
 	err := r.eachKept(id, func(agent, name string) {
@@ -223,9 +220,9 @@ func (r *Removed) source(records hashes, src schema.Source) (bool, error) {
 	return err != nil || slices.ContainsFunc(list, func(s registry.Segment) bool { return s.From == src.From }), err
 }
 
-// Fork reports whether a session that begins with the line root is a fork of one
-// whose conversation was removed. places are the places from which the user removed a
-// conversation that begins with it.
+// Fork reports whether a session that begins with the line root is a fork of a session
+// whose conversation was removed. places are the workspaces from which the user removed a
+// conversation that begins with root.
 func (r *Removed) Fork(agent, root string, places []registry.Place) bool {
 	if len(places) > 0 {
 		r.here.KnowClones(context.Background())
@@ -245,9 +242,9 @@ func (r *Removed) Fork(agent, root string, places []registry.Place) bool {
 	return false
 }
 
-// BringBack allows a native session to be captured again, completely, into the
-// conversations it is in; here lists those in this work tree. froms are the places where
-// its later segments may begin: on another machine only the transcript shows them.
+// BringBack allows all of a native session to be captured again, into the conversations it
+// is in. here lists those in this work tree. froms lists where its later segments may
+// begin: on another machine only the transcript shows that.
 func (r *Removed) BringBack(ctx context.Context, agent, nativeID string, froms []string, here []registry.Segment) error {
 	s, err := r.registry.Session(agent, nativeID)
 	if err != nil {
@@ -265,7 +262,7 @@ func (r *Removed) BringBack(ctx context.Context, agent, nativeID string, froms [
 	}
 	if len(s.Removed) > 0 {
 		if err := r.registry.Update(agent, nativeID, func(s *registry.Session) {
-			back := s.In(r.here.Same) // the conversations that it was in; a clone may still have their folders
+			back := s.In(r.here.Same) // its earlier conversations, whose folders a clone may still have
 			for _, gone := range s.RemovedIn(r.here.Same) {
 				if !slices.ContainsFunc(back, func(seg registry.Segment) bool { return seg.From == gone.From }) {
 					back = append(slices.Clone(back), gone.Segment)
@@ -295,8 +292,8 @@ func (r *Removed) BringBack(ctx context.Context, agent, nativeID string, froms [
 	return r.store.RemoveFile(oldRemovedName(agent, nativeID))
 }
 
-// Leftovers lists conversations that were removed in another clone or on another
-// machine, and whose folders are still in this work tree.
+// Leftovers lists conversations that were removed in another clone or on another machine
+// but still have folders in this work tree.
 func (r *Removed) Leftovers() (list []store.Entry, err error) {
 	all, err := r.store.List()
 	if err != nil {
@@ -335,8 +332,8 @@ func (r *Removed) LeftoversAmong(entries ...store.Entry) (list []store.Entry, er
 	return list, nil
 }
 
-// isLeftover reports whether a conversation was removed, by its id or with all of its
-// sources. named holds the ids that removal files are named after.
+// isLeftover reports whether a conversation was removed, by its id or by all of its
+// sources. named has the ids that removal files are named after.
 func (r *Removed) isLeftover(records hashes, named map[string]bool, e store.Entry) (bool, error) {
 	if id := e.Session.ID; id != "" {
 		gone := named[schema.IDKey(schema.PathElement(id))]
@@ -346,7 +343,7 @@ func (r *Removed) isLeftover(records hashes, named map[string]bool, e store.Entr
 				return false, err
 			}
 		}
-		if gone { // unless a session keeps it
+		if gone { // unless a session has resumed it
 			return r.Conversation(id)
 		}
 	}

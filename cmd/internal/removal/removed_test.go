@@ -216,7 +216,7 @@ func TestRemovalsUnreadable(t *testing.T) {
 	}
 	large := filepath.Join(w.Store.Root(), filepath.FromSlash(removal.Dir), "large-00000000")
 	if err := errors.Join(os.MkdirAll(filepath.Dir(large), 0o700), os.WriteFile(large, nil, 0o600), os.Truncate(large, 1<<40)); err != nil {
-		t.Skip(err)
+		t.Skip("NOT RUN: no sparse files here:", err)
 	}
 	if _, err := w.Removed.Segments("claude", "s1"); err == nil || !strings.Contains(err.Error(), removal.Dir+"/large-00000000") {
 		t.Errorf("a file that is not read: %v", err)

@@ -14,11 +14,11 @@ import (
 	"cortext/store"
 )
 
-// maxHistory limits how many bytes of git's history are read for one conversation.
+// maxHistory limits the bytes of git's history that are read for one conversation.
 const maxHistory = 1 << 30
 
-// copies collects what other places have of a conversation: what is kept aside, the
-// transcripts of the agents, and git.
+// copies collects the records of a conversation that other places have: backups, the
+// agents' transcripts, and git.
 func (r *Repairer) copies(ctx context.Context, e store.Entry, c *store.Conversation) (*store.Copies, error) {
 	all := c.KeptCopies()
 	natives, err := r.natives(ctx, e, c)
@@ -28,7 +28,7 @@ func (r *Repairer) copies(ctx context.Context, e store.Entry, c *store.Conversat
 	recorded, whole, err := r.capture.Recorded(ctx, e, natives)
 	if err != nil && ctx.Err() != nil {
 		return nil, err
-	} // otherwise a transcript cannot be read: the other places may have what it had
+	} // an unreadable transcript is not fatal: other places may have its records
 	all.Whole = whole
 	for _, rec := range recorded {
 		from := "the transcript of " + rec.Agent
@@ -43,7 +43,7 @@ func (r *Repairer) copies(ctx context.Context, e store.Entry, c *store.Conversat
 	return &all, r.fromGit(ctx, e, &all)
 }
 
-// copyOf spells records as lines of the logs.
+// copyOf encodes records as lines of the logs.
 func copyOf(from string, s *schema.Session, b schema.Batch) store.Copy {
 	out := store.Copy{From: from, Session: s}
 	for i := range b.Messages {
@@ -55,15 +55,15 @@ func copyOf(from string, s *schema.Session, b schema.Batch) store.Copy {
 	return out
 }
 
-// natives returns the native sessions that have messages in the log or, if session.json
-// does not say, that the user's registry has for the folder.
+// natives returns the native sessions with messages in the log. If session.json does not
+// name them, it asks the user's registry.
 func (r *Repairer) natives(ctx context.Context, e store.Entry, c *store.Conversation) (ids []string, err error) {
 	for m, err := range c.Messages() {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
 		if err != nil {
-			continue // what cannot be read names no session
+			continue // skip what cannot be read
 		}
 		if m.Source != "" && !slices.Contains(ids, m.Source) {
 			ids = append(ids, m.Source)
@@ -86,8 +86,8 @@ func (r *Repairer) natives(ctx context.Context, e store.Entry, c *store.Conversa
 	return ids, nil
 }
 
-// fromGit adds what git has on this machine: the index, and every commit of a branch, a
-// stash or the reflog.
+// fromGit adds the versions that git has on this machine: in the index, and in every commit
+// of a branch, a stash or the reflog.
 func (r *Repairer) fromGit(ctx context.Context, e store.Entry, all *store.Copies) error {
 	root := r.ws.Store.Root()
 	if git.Dir(root) == "" {
@@ -112,7 +112,7 @@ func (r *Repairer) fromGit(ctx context.Context, e store.Entry, all *store.Copies
 	return nil
 }
 
-// ignorable reports whether git merely has less than everything: what it has is used.
+// ignorable reports whether an error only means that git lacks some versions.
 func ignorable(err error) bool {
 	return git.IsAbsent(err) || errors.Is(err, git.ErrLimit) || errors.As(err, new(*git.NotFetchedError))
 }
@@ -121,10 +121,10 @@ func ignorable(err error) bool {
 type versions struct {
 	all     *store.Copies
 	seen    []git.File
-	session map[string]bool // sub-agents, and "" for the conversation, whose session.json was found
+	session map[string]bool // sub-agents ("" for the conversation itself) whose session.json was found
 }
 
-// add adds a version of a file. A log that another version continues adds nothing.
+// add adds a version of a file. It skips a log that another version continues.
 func (v *versions) add(folder string, f git.File, from string) {
 	rest, ok := strings.CutPrefix(f.Path, folder+"/.session/")
 	if !ok {

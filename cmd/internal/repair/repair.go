@@ -1,5 +1,5 @@
-// Package repair mends damaged conversations: it finds what other places still have of
-// them, and says what was done and what stays lost.
+// Package repair mends damaged conversations with records that it finds in other places,
+// and reports what it repaired and what stays lost.
 package repair
 
 import (
@@ -31,23 +31,22 @@ func New(ws *workspace.Workspace, c *capture.Capture) *Repairer {
 
 // A Target is a conversation to repair.
 type Target struct {
-	Path   string         // of its folder, relative to the workspace
-	Entry  *store.Entry   // nil: its folder is not in the work tree
-	Damage []store.Damage // that was found; none if only its modes are to be mended
+	Path   string         // the folder, relative to the workspace
+	Entry  *store.Entry   // nil if the folder is not in the work tree
+	Damage []store.Damage // empty if only file modes need repair
 }
 
-// A Result says what a repair did, or would do.
+// A Result says what a repair did or would do.
 type Result struct {
 	Path  string
 	ID    string
 	Steps []store.RepairStep
-	Lost  []store.Damage // what no other place has
-	Kept  string         // the folder with the files as they were; empty: nothing was changed
-	Err   error          // why it could not be repaired
+	Lost  []store.Damage // damage that no other place has the records for
+	Kept  string         // the folder with the original files; empty if nothing was changed
+	Err   error          // why the repair failed
 }
 
-// Targets checks the workspace and returns the damaged conversations, in the order of
-// their folders.
+// Targets checks the workspace and returns the damaged conversations, sorted by folder.
 func (r *Repairer) Targets(ctx context.Context, note func(string)) ([]Target, error) {
 	byFolder := map[string][]store.Damage{}
 	for d := range r.check.Damage(ctx, note) {
@@ -74,8 +73,8 @@ func (r *Repairer) Targets(ctx context.Context, note func(string)) ([]Target, er
 	return list, nil
 }
 
-// FolderOf returns the folder of the conversation that a damaged file belongs to, wherever
-// its records are.
+// FolderOf returns the conversation folder that a damaged file belongs to, even if the file
+// is not in that folder.
 func FolderOf(file string) string {
 	parts := strings.Split(file, "/")
 	if at := slices.Index(parts, "conversations"); at > 0 { // below .workspace/local/kept
@@ -93,17 +92,17 @@ func entryOf(all []store.Entry, folder string) *store.Entry {
 	return nil
 }
 
-// Plan says what Repair would do. It changes nothing.
+// Plan returns what Repair would do, without changing anything.
 func (r *Repairer) Plan(ctx context.Context, t Target) Result {
 	return r.run(ctx, t, (*store.Conversation).PlanRepair, r.ws.Store.PlanFolder)
 }
 
-// Repair repairs a conversation. What it changes can be undone.
+// Repair repairs a conversation. Undo reverts its changes.
 func (r *Repairer) Repair(ctx context.Context, t Target) Result {
 	return r.run(ctx, t, (*store.Conversation).Repair, r.ws.Store.RepairFolder)
 }
 
-// run repairs a conversation, or plans that. restore does so for one whose folder is gone.
+// run repairs a conversation or plans the repair. restore does the same for one whose folder is gone.
 func (r *Repairer) run(ctx context.Context, t Target, mend func(*store.Conversation, *store.Copies) (*store.Repair, error),
 	restore func(folder, from string, files map[string][]byte) (*store.Repair, error)) (out Result) {
 	out.Path = t.Path
@@ -124,10 +123,10 @@ func (r *Repairer) run(ctx context.Context, t Target, mend func(*store.Conversat
 	return out
 }
 
-// maxRestored limits how many bytes of one conversation are read from git.
+// maxRestored limits the bytes of one conversation that are read from git.
 const maxRestored = 1 << 30
 
-// restoreFolder restores a folder that is gone from git's index.
+// restoreFolder restores a missing folder from git's index.
 func (r *Repairer) restoreFolder(ctx context.Context, t Target, restore func(folder, from string, files map[string][]byte) (*store.Repair, error)) (*store.Repair, error) {
 	files := map[string][]byte{}
 	err := git.IndexFiles(ctx, r.ws.Store.Root(), t.Path, maxRestored, func(f git.File) error {
@@ -138,7 +137,7 @@ func (r *Repairer) restoreFolder(ctx context.Context, t Target, restore func(fol
 		return nil, err
 	}
 	if len(files) == 0 || strings.Count(t.Path, "/") < 2 {
-		return nil, errors.New("it is not a folder, and git has nothing that belongs there: put the folder in its place")
+		return nil, errors.New("it is not a folder, and git has no version of it: put the folder back")
 	}
 	return restore(t.Path, "the index of git", files)
 }
@@ -167,15 +166,15 @@ func (r *Repairer) mend(ctx context.Context, t Target, do func(*store.Conversati
 	return do(c, copies)
 }
 
-// wantsRecords reports whether damage may have cost records, or session.json. A summary
-// can be made again.
+// wantsRecords reports whether the damage may have destroyed records or session.json. A
+// summary can be made again.
 func wantsRecords(damage []store.Damage) bool {
 	return slices.ContainsFunc(damage, func(d store.Damage) bool {
 		return d.Kind != store.Newer && path.Base(path.Dir(d.File)) != "summaries"
 	})
 }
 
-// Remaining returns the damage that is left in some conversations.
+// Remaining returns the damage that some conversations still have.
 func (r *Repairer) Remaining(ctx context.Context, targets []Target) (left []store.Damage) {
 	folders := map[string]bool{}
 	for _, t := range targets {
@@ -198,11 +197,11 @@ func (r *Repairer) Unfinished() ([]store.PastRepair, error) {
 	return slices.DeleteFunc(past, func(p store.PastRepair) bool { return !p.Unfinished }), err
 }
 
-// Finish finishes a repair that was killed.
+// Finish completes a repair that was killed.
 func (r *Repairer) Finish(p store.PastRepair) error { return r.ws.Store.FinishRepair(p) }
 
-// Last returns the repairs that an undo would undo: those of the last run that repaired
-// anything or, with a path or an id, of the last run that repaired that conversation.
+// Last returns the repairs that an undo would revert: those of the last run that repaired
+// anything. With a path or an id, it is the last run that repaired that conversation.
 func (r *Repairer) Last(conversation string) ([]store.PastRepair, error) {
 	past, err := r.ws.Store.PastRepairs()
 	if err != nil {
@@ -219,7 +218,7 @@ func (r *Repairer) Last(conversation string) ([]store.PastRepair, error) {
 	return last, nil
 }
 
-// Undo restores the files as they were before a repair.
+// Undo restores the files to their state before a repair.
 func (r *Repairer) Undo(p store.PastRepair) error {
 	if op := r.ws.Tree.Operation(); op != "" {
 		return fmt.Errorf("a git %s is under way: finish or abort it, then undo the repair", op)

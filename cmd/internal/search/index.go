@@ -6,10 +6,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
+	"path"
+	"path/filepath"
 	"slices"
 	"sync"
+	"time"
 
 	"cortext/cmd/internal/listing"
 	"cortext/cmd/internal/search/grams"
@@ -20,7 +24,7 @@ import (
 // An Index says which blocks of the logs of a workspace need not be searched. It is below
 // .workspace/local/cache: it may be missing, old or damaged, and only makes a search
 // faster. What it does not cover is searched as if there were none. It changes only in
-// [Index.Update], which writes new segments for what is new.
+// [Index.Update], which writes new segments for what is new, and in [Forget].
 type Index struct {
 	cache    store.Cache
 	segments []*segment
@@ -427,4 +431,39 @@ func (x *Index) mostlyOld() bool {
 	}
 	const slack = 64 // blocks, for segments that are not full
 	return int64(blocks-len(x.segments)*8-slack) > 2*(bytes/int64(x.block)+1)
+}
+
+// forgetWait is how long Forget waits for a process that updates the index.
+const forgetWait = 10 * time.Second
+
+// Forget removes the parts of the index of a workspace that are about conversations whose
+// folder is gone, since they have names of folders and traces of text. The next search
+// finds what else they covered to be new.
+func Forget(st *store.Store) error {
+	if len(st.ListCache(indexDir)) == 0 {
+		return nil
+	}
+	unlock, err := st.LockCache(indexDir, forgetWait)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	x := OpenIndex(st.Cache)
+	defer x.Close()
+	gone := func(e grams.Entry) bool {
+		folder := path.Dir(path.Dir(e.Name)) // the log is in .session
+		_, err := os.Lstat(filepath.Join(st.Root(), filepath.FromSlash(folder)))
+		return errors.Is(err, fs.ErrNotExist)
+	}
+	names := x.damaged // what they are about is not known
+	for _, s := range x.segments {
+		if slices.ContainsFunc(s.Entries, gone) {
+			names = append(names, s.name)
+		}
+	}
+	var errs []error
+	for _, name := range names {
+		errs = append(errs, x.cache.RemoveCache(name))
+	}
+	return errors.Join(errs...)
 }

@@ -32,6 +32,9 @@ type Source struct {
 	Open  func(store.Entry) (*store.Conversation, error) // with the records that only git has
 	Rows  []listing.Row
 	Index *Index // may be nil
+
+	// Complete says that all records are in the work tree: none wait, or are only in git.
+	Complete bool
 }
 
 // A Result is a conversation that matches.
@@ -132,7 +135,7 @@ func (q *Query) conversation(from *Source, index *lookup, use *memory, place, hi
 	row := &from.Rows[place]
 	found, have := q.named(row)
 	rare := q.rarest(have)
-	if rare >= 0 && index != nil && index.ruleOut(from.Store, row, rare) {
+	if rare >= 0 && index != nil && from.Complete && index.ruleOut(from.Store, row, rare) {
 		return nil, nil
 	}
 	e := entryOf(row)

@@ -159,7 +159,7 @@ func sourceOf(t testing.TB, st *store.Store) Source {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := Source{Store: st, Open: st.Open}
+	s := Source{Store: st, Open: st.Open, Complete: true}
 	for i := range l.Len() {
 		s.Rows = append(s.Rows, l.Row(i))
 	}
@@ -355,4 +355,46 @@ func worlds() int {
 		return 4
 	}
 	return 20
+}
+
+// TestForget removes a conversation: the index has nothing of it afterwards.
+func TestForget(t *testing.T) {
+	w := newWorld(t, 1, 8)
+	time.Sleep(12 * time.Millisecond) // until the state of the logs is known
+	for step := range 2 {
+		s := w.source()
+		s.Index = OpenIndex(w.store.Cache)
+		s.Index.least = 1
+		q, err := Parse("task")
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.run(q, s)
+		if err := s.Index.Update(t.Context(), w.store.Open); err != nil {
+			t.Fatal(err)
+		}
+		_ = s.Index.Close()
+		has := func(name string) bool {
+			files, _ := filepath.Glob(filepath.Join(w.dir, ".workspace/local/cache/search/*"))
+			return slices.ContainsFunc(files, func(file string) bool {
+				b, err := os.ReadFile(file)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return strings.Contains(string(b), name)
+			})
+		}
+		if !has(w.names[7]) || has(w.names[0]) == (step > 0) {
+			t.Fatalf("step %d: the index does not cover what it should", step)
+		}
+		if err := os.RemoveAll(filepath.Join(w.dir, w.names[0])); err != nil {
+			t.Fatal(err)
+		}
+		if err := Forget(w.store); err != nil {
+			t.Fatal(err)
+		}
+		if has(w.names[0]) || step > 0 != has(w.names[7]) {
+			t.Fatalf("step %d: the index forgot the wrong conversations", step)
+		}
+	}
 }

@@ -1,5 +1,5 @@
-// Package settings reads and changes settings. They come from the workspace, from the user
-// and from the environment, and each value remembers where it came from.
+// Package settings reads and changes settings. They come from the workspace, the user and
+// the environment. Each value records its origin.
 package settings
 
 // Config holds the settings that apply.
@@ -12,7 +12,7 @@ type Config struct {
 	// CommitStop.
 	Commit string
 
-	// Capture says which of the agents' sessions become conversations by themselves:
+	// Capture says which of the agents' sessions become conversations automatically:
 	// CaptureCommands or CaptureAll.
 	Capture string
 
@@ -28,7 +28,7 @@ type Config struct {
 	// once whether to save; 0 means never.
 	RemindTurns int
 
-	// AfterTool makes the agents' hooks capture after each tool call too.
+	// AfterTool makes the agents' hooks also capture after each tool call.
 	AfterTool bool
 
 	// DebounceMS is how long watch waits after a change for the next one, in
@@ -39,7 +39,7 @@ type Config struct {
 	IntervalS int
 
 	// ContextWindow is the context window, in tokens, of the model that resumes
-	// conversations; 0 means what cortext knows about the model.
+	// conversations. 0 means the window that cortext knows for the model.
 	ContextWindow int
 
 	// SinceThen makes payloads report what happened to the repository since the last
@@ -50,8 +50,8 @@ type Config struct {
 	// is archived; 0 means forever.
 	AutoArchiveDays int
 
-	// MaxConversations is how many conversations stay in lists, the most recently active
-	// ones; the others are archived. 0 means all.
+	// MaxConversations is how many of the most recently active conversations stay in lists.
+	// The others are archived. 0 means no limit.
 	MaxConversations int
 
 	// Summarizer selects how old messages are summarized: SummarizerExtractive,
@@ -66,9 +66,20 @@ type Config struct {
 
 	// SummaryMaxTokens is the size limit of one summary.
 	SummaryMaxTokens int
+
+	// Tools says how much of the agents' tool calls is in the logs: ToolsFull, ToolsTrimmed
+	// or ToolsOff. The rest stays on this machine.
+	Tools string
+
+	// ToolOutputKB is the most of one output that the log has with ToolsTrimmed, in units of
+	// 1,024 bytes.
+	ToolOutputKB int
+
+	// Attachments says where attachments are: AttachmentsLocal or AttachmentsCommit.
+	Attachments string
 }
 
-// CapturesAll reports whether sessions that no command began are captured, too.
+// CapturesAll reports whether sessions are captured without a /workspace command.
 func (c *Config) CapturesAll() bool { return c.Capture == CaptureAll }
 
 // The values of Config.Commit.
@@ -80,7 +91,7 @@ const (
 // The values of Config.Capture.
 const (
 	CaptureCommands = "commands" // sessions in which the user typed a /workspace command
-	CaptureAll      = "all"      // all sessions held in the work tree, from their first answer on
+	CaptureAll      = "all"      // all sessions in the work tree, from their first answer on
 )
 
 // The values of Config.Autosave.
@@ -90,20 +101,33 @@ const (
 	AutosaveOff   = "off"   // never: only a stop captures
 )
 
+// The values of Config.Tools.
+const (
+	ToolsFull    = "full"    // inputs and outputs
+	ToolsTrimmed = "trimmed" // inputs, and the ends of long outputs
+	ToolsOff     = "off"     // neither
+)
+
+// The values of Config.Attachments.
+const (
+	AttachmentsLocal  = "local"  // on this machine only
+	AttachmentsCommit = "commit" // also in the conversation's folder
+)
+
 // The values of Config.Summarizer.
 const (
 	SummarizerExtractive = "extractive" // sentences of the messages, without a model
 	SummarizerAgent      = "agent"      // the conversation's agent, headless
-	SummarizerOpenAI     = "openai"     // an endpoint that speaks OpenAI's protocol
+	SummarizerOpenAI     = "openai"     // an endpoint with OpenAI's API
 	SummarizerOff        = "off"
 )
 
-// Default returns the settings that apply if nothing sets them, or if what sets them
-// cannot be read.
+// Default returns the settings that apply if nothing sets them or their file cannot be
+// read.
 //
 // A broken file falls back to them, so they must be safe. Commit is off: cortext never
 // commits unless told to. Autosave is on, although an unreadable file may have turned it
-// off: a captured conversation can be removed, but one that was not captured may be gone.
+// off: a captured conversation can be removed, but one that was not captured may be lost.
 func Default() Config {
 	return Config{
 		OneActive:        true,
@@ -119,72 +143,87 @@ func Default() Config {
 		KeepMessages:     20,
 		SinceThen:        true,
 		SummaryMaxTokens: 500,
+		Tools:            ToolsFull,
+		ToolOutputKB:     16,
+		Attachments:      AttachmentsLocal,
 	}
 }
 
 // Text returns the text of a new [WorkspaceFile]: the defaults, explained, with the given
 // values of commit and capture.
 func Text(commit, capture string) string {
-	return `# Settings of this workspace. What is not here has its default. Each user's own
-# ~/.config/cortext/config.yaml overrides this file, and variables such as
+	return `# Settings of this workspace. Settings not listed here have their defaults. Each user's
+# own ~/.config/cortext/config.yaml overrides this file, and variables such as
 # CORTEXT_AUTOSAVE override both; cortext config shows what applies.
 
 # At most one conversation is active: starting or resuming one pauses the other.
 one_active: true
 
-# When cortext commits a conversation's folder, and nothing else: off, or stop.
+# When cortext commits a conversation's folder (and nothing else): off or stop.
 commit: ` + commit + `
 
 # Which sessions of the agents are captured: commands (those in which a /workspace
-# command is typed), or all (also any other, from its first answer on).
+# command is typed) or all (every session, from its first answer on).
 capture: ` + capture + `
 
 # When the agents' hooks capture: turn (after each), pause (at its end, before a
 # compaction), or off (only /workspace.stop-conversation does).
 autosave: turn
 
-# An active conversation without a message for so many minutes is paused; 0: never.
+# Minutes without a message after which an active conversation is paused; 0: never.
 idle_minutes: 5
 
-# After so many turns without a stop the agent asks once whether to save; 0: never.
+# Turns without a stop after which the agent asks once whether to save; 0: never.
 # cortext init puts a new number into the agents' prompts.
 remind_turns: 30
 
-# Whether the hooks capture after each tool call too, not only after turns: on or
-# off. cortext init puts the hook for it in.
+# Whether the hooks capture after each tool call, and not only after turns: on or
+# off. cortext init installs the hook for it.
 after_tool: off
 
-# cortext watch: how long it waits after a change for the next one, in milliseconds,
-# and how often it looks without one, in seconds.
+# cortext watch: how long it waits for further changes, in milliseconds, and how often it
+# looks if it is not notified of any, in seconds.
 debounce_ms: 1000
 interval_s: 60
 
 # The context window of the model that conversations are resumed with, in tokens; 0:
-# what cortext knows of the model.
+# the window that cortext knows for the model.
 context_window: 0
 
-# Whether a resumed conversation shows what git knows to have happened since its last
-# message: commits, and files of the conversation that they touched or that are gone.
+# Whether a resumed conversation shows what happened in git since its last
+# message: commits, and which of its files they changed or removed.
 since_then: true
 
 # Old conversations are archived, which hides them from lists and deletes nothing: those
 # without activity for auto_archive_days, and those beyond the max_conversations most
-# recently active ones; 0: never. It is done once a day, but not to an active
-# conversation. What git has unchanged is archived by cortext archive --automatic.
+# recently active ones; 0: never. cortext checks once a day, and skips active
+# conversations. To archive those that git has unchanged, run cortext archive --automatic.
 auto_archive_days: 0
 max_conversations: 0
 
-# Who sums up old messages: extractive (without a model), agent (the agent of the
+# What summarizes old messages: extractive (without a model), agent (the agent of the
 # conversation, headless), openai (the endpoint that CORTEXT_OPENAI_URL and
-# CORTEXT_OPENAI_MODEL name), or off. agent and openai send conversations to a model: in
-# this file, they apply to a user only after cortext trust. It is done at a stop and by
-# cortext compact --apply, by a model also while you work, in a process of its own: in
-# conversations of more than summarize_after messages, but for the last keep_messages,
-# about fifty at a time, in at most summary_max_tokens tokens each. What is left of less
-# than fifty is summed up too, but not by a model, which would be asked for it again.
+# CORTEXT_OPENAI_MODEL name), or off. agent and openai send conversations to a model. If
+# this file sets them, each user must allow them with cortext trust. Summaries are made
+# at a stop, by cortext compact --apply and, with a model, in the background while you
+# work. They cover conversations of more than summarize_after messages, except for the
+# last keep_messages. Each covers about fifty messages in at most summary_max_tokens
+# tokens. A smaller remainder is summarized without a model, because it will still grow.
 summarizer: extractive
 summarize_after: 50
 keep_messages: 20
 summary_max_tokens: 500
+
+# How much of the agents' tool calls is saved with a conversation: full, trimmed (of an
+# output above tool_output_kb kilobytes only the beginning and the end), or off (only
+# the name and the outcome of a call). What is left out stays on this machine, in
+# .workspace/local/kept/attachments.
+tools: full
+tool_output_kb: 16
+
+# Where the bytes of attachments are: local (on this machine, not in git), or commit
+# (also beside the conversation, for git). Secrets in pictures and other binary files
+# are not redacted: in this file, commit applies to a user only after cortext trust.
+attachments: local
 `
 }

@@ -10,9 +10,9 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Set sets a setting in a file. It returns the value as the file spells it now, and whether
-// the file changed. Comments and the order of the lines stay. The error is a [*NameError], a
-// [*ValueError] or, if the file must be corrected first, a [*BrokenError].
+// Set sets a setting in a file. It returns the value as the file now spells it, and whether
+// the file changed. It keeps comments and the order of lines. The error is a [*NameError],
+// a [*ValueError] or, if the file must be corrected first, a [*BrokenError].
 func Set(f File, name, value string) (spelled string, changed bool, err error) {
 	c := Default()
 	s := named(c.table(), name)
@@ -34,8 +34,8 @@ func Set(f File, name, value string) (spelled string, changed bool, err error) {
 	return s.value(), changed, err
 }
 
-// Unset removes a setting from a file, so that the layers below decide. found is false if
-// the file did not have it.
+// Unset removes a setting from a file, so that lower layers decide. found is false if the
+// file did not set it.
 func Unset(f File, name string) (found bool, err error) {
 	c := Default()
 	if named(c.table(), name) == nil {
@@ -55,7 +55,7 @@ func Unset(f File, name string) (found bool, err error) {
 // header returns the comment at the top of a new file.
 func (f File) header() string {
 	if f.store != nil {
-		return "# Settings of this workspace. What is not here has its default.\n\n"
+		return "# Settings of this workspace. Settings not listed here have their defaults.\n\n"
 	}
 	return "# Your own settings, in every workspace. They override " + WorkspaceFile + ".\n\n"
 }
@@ -72,14 +72,14 @@ func (e *BrokenError) Error() string {
 }
 
 // An editor changes one setting in the text of a file. It changes bytes at the positions
-// that package yaml reports, and compares the result with what was meant, because those
-// positions are not exact for everything that YAML allows.
+// that package yaml reports, and verifies the result, because those positions are not exact
+// for all of YAML.
 type editor struct {
-	file string // in messages
-	name string // of the setting
+	file string // file name in messages
+	name string // name of the setting
 }
 
-// set returns the text with the value.
+// set returns the text with the new value.
 func (e editor) set(text []byte, value string) ([]byte, error) {
 	root, entries, err := e.entries(text)
 	if err != nil {
@@ -88,7 +88,7 @@ func (e editor) set(text []byte, value string) ([]byte, error) {
 	changed := slices.Clone(text)
 	switch {
 	case len(entries) > 0:
-		for _, at := range slices.Backward(entries) { // the same value in each: the file says it once or several times
+		for _, at := range slices.Backward(entries) { // set every occurrence if the file repeats the setting
 			if changed = at.replace(changed, value); changed == nil {
 				return nil, e.broken(at.key.Line, "the value of "+e.name+" is spelled in a way that cannot be replaced")
 			}
@@ -131,7 +131,7 @@ func (e editor) unset(text []byte) ([]byte, error) {
 	changed := slices.Clone(text)
 	for _, at := range slices.Backward(entries) {
 		if root.Style&yaml.FlowStyle != 0 {
-			changed = at.replace(changed, "~") // a setting left empty is not set
+			changed = at.replace(changed, "~") // an empty setting counts as not set
 		} else {
 			changed = slices.Delete(changed, offset(changed, at.key.Line, 1), offset(changed, at.end, 1))
 		}
@@ -146,7 +146,7 @@ func (e editor) unset(text []byte) ([]byte, error) {
 func (e editor) entries(text []byte) (root *yaml.Node, list []entry, err error) {
 	root, err = parse(text)
 	if err != nil {
-		r := read(e.file, text, nil) // it says more about the problem, such as that a merge is not resolved
+		r := read(e.file, text, nil) // its error is more specific, for example about an unresolved merge
 		line, why := explain(err)
 		if len(r.problems) > 0 {
 			rest := strings.TrimPrefix(r.problems[0], e.file+":")
@@ -178,8 +178,8 @@ func (e editor) entries(text []byte) (root *yaml.Node, list []entry, err error) 
 
 func (e editor) broken(line int, why string) error { return &BrokenError{e.file, line, why} }
 
-// check makes sure that an edit changed the value of the setting, and nothing else. value is
-// "" for one that is removed.
+// check verifies that an edit changed only the value of the setting. value is "" for a
+// removal.
 func (e editor) check(before, after []byte, value string) error {
 	c := Default()
 	r := read(e.file, after, c.table())
@@ -193,10 +193,10 @@ func (e editor) check(before, after []byte, value string) error {
 	case r.count > maxSettings:
 		return e.broken(1, fmt.Sprintf("only the first %d settings are read", maxSettings))
 	}
-	return e.broken(1, "this text cannot be edited without changing something else in it")
+	return e.broken(1, "the file cannot be edited without changing another setting")
 }
 
-// pairs lists the settings in a text, except one.
+// pairs lists the settings in a text except one.
 func pairs(text []byte, except string) (list []string, err error) {
 	root, err := parse(text)
 	if root == nil || err != nil {
@@ -213,12 +213,12 @@ func pairs(text []byte, except string) (list []string, err error) {
 // An entry is a place in the text where a setting is set.
 type entry struct {
 	key, value *yaml.Node
-	flow       bool // within braces
-	end        int  // the line after it
+	flow       bool // inside braces
+	end        int  // the line after the entry
 }
 
-// endOf returns the line after an entry that begins in line first; the next one begins in
-// line last. Blank lines and comments before that belong to the next one.
+// endOf returns the line after an entry that begins in line first. The next entry begins in
+// line last, and the blank lines and comments above it belong to it.
 func endOf(text []byte, first, last int) int {
 	end := first + 1
 	n := 0
@@ -234,7 +234,7 @@ func endOf(text []byte, first, last int) int {
 	return end
 }
 
-// replace returns the text with another value in the entry, or nil if it cannot tell where
+// replace returns the text with a new value in the entry, or nil if it cannot tell where
 // the value ends.
 func (at entry) replace(text []byte, value string) []byte {
 	colon := at.colon(text)
@@ -276,8 +276,8 @@ func (at entry) colon(text []byte) int {
 	return len(text) - len(rest) + 1
 }
 
-// token returns the length of a scalar at the beginning of a text, or 0 if the text is
-// something else, such as an alias, or spelled over several lines.
+// token returns the length of the scalar at the start of a text, or 0 if there is something
+// else, such as an alias or a multi-line value.
 func token(text []byte, v *yaml.Node) int {
 	if v.Kind != yaml.ScalarNode || v.Anchor != "" || len(text) == 0 {
 		return 0
@@ -299,7 +299,7 @@ func token(text []byte, v *yaml.Node) int {
 }
 
 // offset returns the offset of a line and column, which count from 1; columns are
-// characters. Beyond the end it returns the length of the text.
+// characters. Past the end it returns the length of the text.
 func offset(text []byte, line, column int) int {
 	at := 0
 	for range line - 1 {

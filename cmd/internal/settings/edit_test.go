@@ -227,7 +227,7 @@ func TestCommented(t *testing.T) {
 // TestSetLocked: a change that has to wait for too long says so, and changes nothing.
 func TestSetLocked(t *testing.T) {
 	if testing.Short() {
-		t.Skip("it waits for a lock")
+		t.Skip("NOT RUN with -short (scripts/coverage.sh runs it): waits for a lock")
 	}
 	st := open(t, "commit: off\n")
 	unlock, err := st.LockCache("config", 0)

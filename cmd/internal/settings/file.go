@@ -16,19 +16,19 @@ import (
 	"cortext/store/filelock"
 )
 
-// WorkspaceFile holds the settings of a workspace, relative to it. It is committed.
+// WorkspaceFile is the settings file of a workspace, relative to it. It is committed.
 const WorkspaceFile = ".workspace/config.yaml"
 
-// A File is a file of settings: a workspace's or the user's. The zero File does not exist.
+// A File is a settings file: a workspace's or the user's. The zero File does not exist.
 type File struct {
-	Name string // in messages
-	Path string // absolute
+	Name string // file name in messages
+	Path string // absolute path
 
 	store *store.Store // nil for the user's file
-	lock  string       // the user's file is changed under a lock on this one
+	lock  string       // lock file for changes to the user's file
 }
 
-// InWorkspace returns the file of a workspace.
+// InWorkspace returns the settings file of a workspace.
 func InWorkspace(st *store.Store) File {
 	return File{Name: WorkspaceFile, Path: filepath.Join(st.Root(), filepath.FromSlash(WorkspaceFile)), store: st}
 }
@@ -49,14 +49,14 @@ func OfUser(m inject.Machine, state string) File {
 	return f
 }
 
-// A sizeError reports a file that is larger than what is read.
+// A sizeError reports a file that is too large.
 type sizeError struct{ bytes int64 }
 
 func (e *sizeError) Error() string {
-	return fmt.Sprintf("has %d bytes, at most %d are read", e.bytes, maxBytes)
+	return fmt.Sprintf("has %d bytes, more than the limit of %d", e.bytes, maxBytes)
 }
 
-// Read returns the text of the file, nil if there is no file.
+// Read returns the text of the file, or nil if it does not exist.
 func (f File) Read() (text []byte, err error) {
 	switch {
 	case f.store != nil:
@@ -76,19 +76,19 @@ func (f File) Read() (text []byte, err error) {
 	return text, err
 }
 
-// readUser reads a file of the user's, which may be a link to where the user keeps it.
+// readUser reads the user's file, which may be a symbolic link.
 func readUser(path string) ([]byte, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		if _, linkErr := os.Lstat(path); linkErr == nil && errors.Is(err, fs.ErrNotExist) {
-			return nil, errors.New("it is a link that leads nowhere")
+			return nil, errors.New("it is a broken link")
 		}
 		return nil, err
 	}
 	if info.IsDir() {
 		return nil, errors.New("it is a folder, not a file")
 	}
-	if !info.Mode().IsRegular() { // reading a pipe may never end
+	if !info.Mode().IsRegular() { // a pipe could block forever
 		return nil, fmt.Errorf("it is not a regular file but %s", info.Mode().Type())
 	}
 	file, err := os.Open(path)
@@ -103,11 +103,11 @@ func readUser(path string) ([]byte, error) {
 	return text, err
 }
 
-// lockWait is how long a change waits for another one.
+// lockWait is how long a change waits for another process.
 const lockWait = 5 * time.Second
 
-// update replaces the text of the file with what change returns, or leaves it alone if
-// that is the same text. Of several processes, each sees what the one before it wrote.
+// update replaces the text of the file with the result of change, if they differ.
+// Concurrent updates are serialized.
 func (f File) update(change func(text []byte) ([]byte, error)) error {
 	err := f.locked(func() error {
 		text, err := f.Read()
@@ -145,13 +145,13 @@ func (f File) locked(do func() error) error {
 		defer unlock()
 		return do()
 	case !filepath.IsAbs(f.Path):
-		return errors.New("where this user's settings lie is not known: set HOME")
+		return errors.New("cannot find this user's settings folder: set HOME")
 	}
 	return filelock.With(f.lock, lockWait, do)
 }
 
 func (f File) write(text []byte) error {
-	if info, err := os.Stat(f.Path); err == nil && info.Mode().Perm()&0o200 == 0 { // replacing it needs no permission on it
+	if info, err := os.Stat(f.Path); err == nil && info.Mode().Perm()&0o200 == 0 { // replacing a file does not need write permission for it
 		return errors.New("it is read-only")
 	}
 	if f.store != nil {
@@ -160,8 +160,8 @@ func (f File) write(text []byte) error {
 	return atomicfile.WriteLinked(f.Path, text)
 }
 
-// Create makes sure that the file exists, for an editor, and returns its text. A new file
-// of the user's lists all settings with their defaults, as comments.
+// Create creates the file if it does not exist, for an editor, and returns its text. A new
+// user file lists all settings with their defaults as comments.
 func (f File) Create() (text []byte, err error) {
 	err = f.update(func(have []byte) ([]byte, error) {
 		if text = have; have == nil {
@@ -171,7 +171,7 @@ func (f File) Create() (text []byte, err error) {
 	})
 	var large *sizeError
 	if errors.As(err, &large) {
-		return nil, nil // the editor can make it smaller
+		return nil, nil // the editor can shorten it
 	}
 	return text, err
 }
@@ -189,7 +189,7 @@ func commented(text string) string {
 	return b.String()
 }
 
-// Check reads the file, and returns its text and what is wrong with it.
+// Check reads the file and returns its text and its problems.
 func (f File) Check() (text []byte, problems []string) {
 	text, err := f.Read()
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// A Layer is a place that settings come from. Each overrides those before it.
+// A Layer is a source of settings. Each overrides the ones before it.
 type Layer string
 
 // The layers.
@@ -23,52 +23,52 @@ const (
 // An Origin says where the value of a setting comes from.
 type Origin struct {
 	Layer    Layer
-	File     string // for the two files
-	Line     int    // in that file
-	Variable string // for the environment
+	File     string // for values from a file
+	Line     int    // line in that file
+	Variable string // for values from the environment
 }
 
-// A Value is a setting and the value that applies.
+// A Value is a setting and its effective value.
 type Value struct {
 	Name    string
-	Text    string // as a file spells it
+	Text    string // as spelled in a file
 	Typed   any    // a bool, int or string
 	Default string
-	Allowed string // the values, in words
+	Allowed string // description of the allowed values
 	Origin  Origin
 
-	// Installed says whose value cortext init puts into the agents' files: FromWorkspace,
+	// Installed says which value cortext init writes to the agents' files: FromWorkspace,
 	// FromUser for the value that applies to the user, or "" for none.
 	Installed Layer
 }
 
-// A Guarded is a value in a workspace's file that applies only if the user trusts it.
+// A Guarded is a value in a workspace's file that applies only after the user trusts it.
 type Guarded struct {
 	Name, Value string
-	Why         string // what the value does
+	Why         string // what the value does, for display
 	Line        int
 	Trusted     bool
 }
 
-// Sources are what settings are read from.
+// Sources are the inputs of Load.
 type Sources struct {
 	Workspace File
 	User      File
 	Getenv    func(string) string
-	Trusts    func(name, value string) bool // whether the user allowed a guarded value of the workspace
+	Trusts    func(name, value string) bool // whether the user trusts a guarded value of the workspace
 }
 
-// A Loaded holds the settings and what there is to say about them.
+// A Loaded holds the settings with their origins and warnings.
 type Loaded struct {
 	Config   Config
-	Shared   Config    // without the user's own settings: what committed files may depend on
+	Shared   Config    // excludes the user's own settings, so that committed files may depend on it
 	Values   []Value   // all settings
 	Guarded  []Guarded // those in the workspace's file, trusted or not
 	Warnings []string
 }
 
-// Load reads the settings. It cannot fail: a value that cannot be used leaves the value of
-// the layer before it, and a warning names the file, the line and the allowed values.
+// Load reads the settings. It cannot fail: instead of an invalid value the value of the
+// previous layer applies, and a warning names the file, the line and the allowed values.
 // Unknown settings are ignored with a warning, because a newer cortext may have written
 // them.
 func Load(s Sources) *Loaded {
@@ -91,7 +91,7 @@ func Load(s Sources) *Loaded {
 	return &l.Loaded
 }
 
-// A loading is a Load at work.
+// A loading is the state of Load.
 type loading struct {
 	Loaded
 	origins map[string]Origin
@@ -124,7 +124,7 @@ func (l *loading) file(layer Layer, f File, trusts func(name, value string) bool
 	l.Warnings = append(l.Warnings, r.warnings()...)
 }
 
-// guard takes back the guarded values that the user does not trust.
+// guard resets the guarded values that the user does not trust.
 func (l *loading) guard(r *reader, trusts func(name, value string) bool) {
 	for i := range r.settings {
 		s := &r.settings[i]
@@ -140,7 +140,7 @@ func (l *loading) guard(r *reader, trusts func(name, value string) bool) {
 	}
 }
 
-// environment reads the variables of the settings. An empty one counts as not set.
+// environment reads the environment variables of settings. An empty one counts as unset.
 func (l *loading) environment(getenv func(string) string) {
 	if getenv == nil {
 		return
@@ -158,7 +158,7 @@ func (l *loading) environment(getenv func(string) string) {
 	}
 }
 
-// withheld warns of the guarded values that do not apply, unless the user chose another.
+// withheld warns of guarded values that do not apply, unless the user set a different value.
 func (l *loading) withheld() {
 	var list []string
 	for _, g := range l.Guarded {
@@ -173,8 +173,8 @@ func (l *loading) withheld() {
 	}
 }
 
-// Find returns the value of a setting. The error is a [*NameError] if there is none of
-// that name.
+// Find returns the value of a setting. The error is a [*NameError] if there is no such
+// setting.
 func (l *Loaded) Find(name string) (Value, error) {
 	for _, v := range l.Values {
 		if v.Name == name {

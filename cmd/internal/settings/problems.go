@@ -23,7 +23,7 @@ func describe(v *yaml.Node) string {
 	return quote(v.Value)
 }
 
-// quote shortens and quotes text of the file.
+// quote shortens and quotes text from the file.
 func quote(s string) string {
 	const most = 40
 	s = strings.TrimRight(s, " \t\r")

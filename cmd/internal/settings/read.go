@@ -14,37 +14,37 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Limits of a file. One comes with a clone, so anyone may have written it.
+// Limits for a file. A workspace's file comes with a clone, so anyone may have written it.
 const (
 	maxBytes    = 64 << 10
 	maxSettings = 100
-	maxWarnings = 10 // of each kind; the rest are only counted
+	maxWarnings = 10 // of each kind; the rest is only counted
 )
 
 // A reader reads the settings of one file and collects its problems.
 type reader struct {
-	name     string // of the file
+	name     string // name of the file
 	settings []setting
 	found    map[string]*yaml.Node // by name; nil for a setting that has no usable value
-	lines    map[string]int        // of the settings that are set, by name
-	count    int                   // settings, and lines that are not settings
+	lines    map[string]int        // line of each setting, by name
+	count    int                   // number of settings and of lines that are not settings
 	problems []string
 	unknown  []string
 }
 
-// read reads a file's text into the fields that the settings are bound to.
+// read parses a file's text and sets the fields that settings are bound to.
 func read(name string, text []byte, settings []setting) *reader {
 	r := &reader{name: name, settings: settings, found: map[string]*yaml.Node{}, lines: map[string]int{}}
 	r.file(text)
 	return r
 }
 
-// warnings returns the problems and the unknown settings, not too many of each.
+// warnings returns the first problems and unknown settings, with the number of the rest.
 func (r *reader) warnings() []string {
 	return slices.Concat(r.firstOf(r.problems, "problems"), r.firstOf(r.unknown, "unknown settings"))
 }
 
-// firstOf returns the first warnings of a list, and the number of the rest.
+// firstOf returns the first warnings of a list and a line with the number of the rest.
 func (r *reader) firstOf(list []string, what string) []string {
 	if more := len(list) - maxWarnings; more > 0 {
 		list = append(list[:maxWarnings:maxWarnings], fmt.Sprintf("%s: and %d more %s", r.name, more, what))
@@ -88,7 +88,7 @@ func (r *reader) file(b []byte) {
 	}
 }
 
-// full reports, with a warning, whether the maximum number of settings was read.
+// full reports whether the maximum number of settings was read, and warns if so.
 func (r *reader) full(line int) bool {
 	if r.count < maxSettings {
 		return false
@@ -164,7 +164,7 @@ func (r *reader) broken(first int, text []byte, err error) {
 	last := first + bytes.Count(bytes.TrimRight(text, "\n"), []byte("\n"))
 	name, _, _ := strings.Cut(head, ":")
 	if s := r.setting(strings.TrimSpace(name)); s != nil {
-		r.found[s.name] = nil // even if another line sets it
+		r.found[s.name] = nil // even if another line is valid
 		r.reset(s)
 		why += fmt.Sprintf(": %s is %s", s.name, s.value())
 	}
@@ -223,7 +223,7 @@ func (r *reader) one(s *setting, v *yaml.Node, line int) {
 		r.reset(s)
 		r.found[s.name] = nil
 		r.problem(line, "%s is set more than once: using %s", s.name, s.value())
-	case v.Kind == yaml.ScalarNode && v.Anchor == "" && v.ShortTag() == "!!null": // left empty
+	case v.Kind == yaml.ScalarNode && v.Anchor == "" && v.ShortTag() == "!!null": // empty
 	case v.Kind != yaml.ScalarNode || v.Anchor != "" || !s.set(v):
 		r.problem(line, "%s is %s, not %s: using %s", s.name, describe(v), s.allowed, s.value())
 	default:

@@ -51,8 +51,9 @@ func TestRead(t *testing.T) {
 		"new file":      {Text(CommitStop, CaptureAll), changed(func(c *Config) { c.Commit, c.Capture = CommitStop, CaptureAll }), nil},
 		"every key": {
 			"one_active: false\ncommit: stop\ncapture: all\nautosave: off\nidle_minutes: 1\nremind_turns: 2\nafter_tool: on\ndebounce_ms: 30\ninterval_s: 4\n" +
-				"context_window: 5\nsince_then: false\nauto_archive_days: 8\nmax_conversations: 9\nsummarizer: off\nsummarize_after: 6\nkeep_messages: 7\nsummary_max_tokens: 80\n",
-			Config{false, CommitStop, CaptureAll, AutosaveOff, 1, 2, true, 30, 4, 5, false, 8, 9, SummarizerOff, 6, 7, 80}, nil,
+				"context_window: 5\nsince_then: false\nauto_archive_days: 8\nmax_conversations: 9\nsummarizer: off\nsummarize_after: 6\nkeep_messages: 7\nsummary_max_tokens: 80\n" +
+				"tools: trimmed\ntool_output_kb: 900\nattachments: commit\n",
+			Config{false, CommitStop, CaptureAll, AutosaveOff, 1, 2, true, 30, 4, 5, false, 8, 9, SummarizerOff, 6, 7, 80, ToolsTrimmed, 900, AttachmentsCommit}, nil,
 		},
 		"spellings": {
 			"{\"commit\": 'stop', one_active: No, after_tool: TRUE,\r\n idle_minutes: 0x10}\r\n",

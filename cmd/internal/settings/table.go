@@ -12,15 +12,15 @@ import (
 // A setting is an entry of the table of settings, bound to a field of a Config.
 type setting struct {
 	name    string
-	allowed string                  // the values, for display
-	words   []string                // the values, unless it is a number
+	allowed string                  // the allowed values, for display
+	words   []string                // the allowed values, unless it is a number
 	set     func(v *yaml.Node) bool // sets the field if the scalar is allowed
-	value   func() string           // the field's value, as a file spells it
+	value   func() string           // the field's value, as spelled in a file
 	typed   func() any              // the field's value
 	reset   func()                  // restores the value that the field had when it was bound
 
 	guarded   []string // values that a workspace may choose only for users who trust it
-	why       string   // what such a value does
+	why       string   // what a guarded value does, for display
 	installed Layer    // see [Value.Installed]
 }
 
@@ -48,10 +48,14 @@ func (c *Config) table() []setting {
 		number("summarize_after", &c.SummarizeAfter, 1, maxNumber),
 		number("keep_messages", &c.KeepMessages, 1, maxNumber),
 		number("summary_max_tokens", &c.SummaryMaxTokens, 20, maxNumber),
+		choice("tools", &c.Tools, ToolsFull, ToolsTrimmed, ToolsOff),
+		number("tool_output_kb", &c.ToolOutputKB, 1, maxNumber),
+		choice("attachments", &c.Attachments, AttachmentsLocal, AttachmentsCommit).
+			guard("puts attachments into git, with the secrets in pictures", AttachmentsCommit),
 	}
 }
 
-// These keep this many minutes, and this many days, within a time.Duration.
+// The maximum numbers of minutes and days, which fit in a time.Duration.
 const (
 	maxNumber = 100_000_000
 	maxDays   = 100_000
@@ -88,7 +92,7 @@ func bind[T any](name, allowed string, field *T, parse func(*yaml.Node) (T, bool
 	}
 }
 
-// toggle is a setting that is on or off. Files may spell that in several ways.
+// toggle returns a setting that is on or off. Files may spell the value in several ways.
 func toggle(name string, field *bool, on, off string) setting {
 	s := bind(name, on+" or "+off, field, func(v *yaml.Node) (on, ok bool) {
 		switch strings.ToLower(v.Value) {
@@ -132,7 +136,7 @@ func Names() (names []string) {
 	return names
 }
 
-// Words lists the values of a setting; it is empty for a number.
+// Words lists the allowed values of a setting. It is empty for a number.
 func Words(name string) []string {
 	c := Default()
 	if s := named(c.table(), name); s != nil {
@@ -141,7 +145,7 @@ func Words(name string) []string {
 	return nil
 }
 
-// named returns the setting with a name.
+// named looks up a setting.
 func named(table []setting, name string) *setting {
 	if i := slices.IndexFunc(table, func(s setting) bool { return s.name == name }); i >= 0 {
 		return &table[i]

@@ -11,7 +11,7 @@ import (
 	"cortext/store"
 )
 
-// cacheFile has the tallies of all conversations. It may be deleted at any time.
+// cacheFile holds the tallies of all conversations. It may be deleted at any time.
 const cacheFile = "stats.json"
 
 // cacheVersion changes when a tally counts something differently.
@@ -21,8 +21,8 @@ const cacheVersion = "1"
 type tallies struct {
 	Zone   string           `json:"zone"` // days are local
 	ByPath map[string]tally `json:"by_path"`
-	fresh  map[string]tally // of the conversations that were asked for
-	read   bool             // a log was read
+	fresh  map[string]tally // tallies of the requested conversations
+	read   bool             // whether a log was read
 }
 
 func readTallies(st *store.Store) *tallies {
@@ -60,8 +60,8 @@ func (t *tallies) of(w *workspace.Workspace, e store.Entry) (tally, error) {
 	return now, nil
 }
 
-// write caches the tallies that were asked for, if a log was read. A failure only makes the
-// next count slower.
+// write caches the requested tallies if a log was read. A failure only makes the next count
+// slower.
 func (t *tallies) write(st *store.Store) {
 	if !t.read {
 		return

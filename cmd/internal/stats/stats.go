@@ -1,5 +1,5 @@
-// Package stats counts what happened in conversations: turns, tokens, tool calls and the
-// files they wrote.
+// Package stats counts what happened in conversations: turns, tokens, tool calls and written
+// files.
 package stats
 
 import (
@@ -21,7 +21,7 @@ import (
 // Counts are numbers of one conversation or of several.
 type Counts struct {
 	Conversations int   `json:"conversations"`
-	Turns         int   `json:"turns"` // prompts of the user
+	Turns         int   `json:"turns"` // user prompts
 	Messages      int   `json:"messages"`
 	TokensIn      int64 `json:"tokens_in"`  // read by models, cached or not, as the agents reported
 	TokensOut     int64 `json:"tokens_out"` // written by models, as the agents reported
@@ -41,7 +41,7 @@ func (c *Counts) add(o Counts) {
 
 // A File is a file that tool calls wrote.
 type File struct {
-	Path  string `json:"path"` // relative to the workspace if it is below it
+	Path  string `json:"path"` // relative to the workspace if inside it
 	Calls int    `json:"calls"`
 }
 
@@ -70,7 +70,7 @@ var Groupings = []By{ByType, ByAgent, ByModel, ByTag, ByDay}
 // Stats are the counts of the conversations of one or more workspaces.
 type Stats struct {
 	Total  Counts  `json:"total"`
-	Groups []Group `json:"groups"` // by day: by time; otherwise the most turns first
+	Groups []Group `json:"groups"` // grouped by day: in order of time; otherwise the most turns first
 	Files  []File  `json:"files"`  // the most written first
 
 	groups map[string]*Group
@@ -85,14 +85,15 @@ type cell struct {
 
 // A tally is what the logs of one conversation hold.
 type tally struct {
-	Look  string         `json:"look"` // of the logs that were counted
+	Look  string         `json:"look"` // state of the counted logs, see lookOf
 	Cells []cell         `json:"cells"`
-	Files map[string]int `json:"files"` // calls that wrote each file
+	Files map[string]int `json:"files"` // number of calls that wrote each file
 }
 
 // Add counts conversations of a workspace. progress is called before each, and may be nil.
-// Logs that have not changed since they were counted last are not read again. Damaged lines
-// do not count; a conversation whose logs cannot be read is an error, and the others count.
+// Logs that have not changed since they were counted last are not read again. Damaged lines do
+// not count. A conversation whose logs cannot be read is an error, but does not stop the
+// others from being counted.
 func (s *Stats) Add(ctx context.Context, w *workspace.Workspace, by By, entries []store.Entry, progress func(done, total int)) error {
 	if s.groups == nil {
 		s.groups, s.files = map[string]*Group{}, map[string]int{}
@@ -160,7 +161,7 @@ func (s *Stats) count(by By, session *schema.Session, t tally) {
 	}
 }
 
-// Finish sorts the groups, and keeps the most written files, at most the given number.
+// Finish sorts the groups, and keeps only the given number of files, those written most often.
 func (s *Stats) Finish(by By, files int) {
 	s.Groups, s.Files = []Group{}, []File{}
 	for _, g := range s.groups {
@@ -222,7 +223,7 @@ func tallyOf(w *workspace.Workspace, e store.Entry) (t tally, err error) {
 	return t, nil
 }
 
-// within returns a path relative to the workspace if it is below it.
+// within makes a path relative to the workspace if it is inside.
 func within(root, name string) string {
 	if rel, err := filepath.Rel(root, name); err == nil && filepath.IsAbs(name) && filepath.IsLocal(rel) {
 		return filepath.ToSlash(rel)
@@ -235,7 +236,7 @@ type counter struct {
 	session *schema.Session
 	cells   map[string]*cell
 	at      map[string]*cell // by message id
-	model   string           // that answered last: what no model said counts for it
+	model   string           // the last model that answered; messages without a model count for it
 }
 
 func (n *counter) message(m *schema.Message) {

@@ -17,27 +17,26 @@ import (
 // titleWidth is how many characters of a title are shown.
 const titleWidth = 40
 
-// Line returns the line for a session. Of the transcript it reads only what was not
-// captured.
+// Line returns the line for a session. It reads only the uncaptured part of the transcript.
 func Line(w *workspace.Workspace, c *capture.Capture, agent inject.Agent, s inject.Status) string {
 	parts := append(conversation(w, c, agent, s), window(s))
 	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), " · ")
 }
 
-// conversation says which conversation the session is in, how long ago it was stopped, and
-// what of it is not saved.
+// conversation names the session's conversation, how long ago it was stopped, and what is not
+// saved yet.
 func conversation(w *workspace.Workspace, c *capture.Capture, agent inject.Agent, s inject.Status) []string {
 	if w.Removed.Skipped(agent.Name(), s.NativeID) {
 		return []string{"not saved: you skipped this session"}
 	}
 	b, ok := c.Cached(agent.Name(), s.NativeID)
 	if !ok || !b.Bound() {
-		return []string{"no conversation: /workspace.chat begins one"}
+		return []string{"no conversation: /workspace.chat starts one"}
 	}
 	at := b.CurrentSegment().Path
 	e, err := w.Entry(at)
 	if err != nil {
-		return []string{"its conversation is not in this work tree, messages wait"}
+		return []string{"not in this work tree: its messages are waiting"}
 	}
 	parts := []string{shown.Cut(shown.Line(e.Session.DisplayTitle()), titleWidth)}
 	if w.Config.RemindTurns > 0 {
@@ -54,8 +53,8 @@ func conversation(w *workspace.Workspace, c *capture.Capture, agent inject.Agent
 	return parts
 }
 
-// unsaved reports whether the transcript has messages after the last one captured. Claude
-// Code adds records of its own after a turn, which are no messages.
+// unsaved reports whether the transcript has messages after the last one captured. After a
+// turn, Claude Code also adds records that are not messages.
 func unsaved(w *workspace.Workspace, agent inject.Agent, nativeID string, b *binding.Binding) (found bool) {
 	if !b.Grown(agent) {
 		return false
@@ -69,7 +68,7 @@ func unsaved(w *workspace.Workspace, agent inject.Agent, nativeID string, b *bin
 	err = t.Each(func(sub string, batch inject.Batch) error {
 		for _, m := range batch.Messages {
 			if sub == "" {
-				found = m.ID != last // the reading begins with messages that may have grown
+				found = m.ID != last // the first messages read may be old ones that have grown
 			}
 		}
 		return nil

@@ -1,10 +1,8 @@
 package workspace
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
-	"path"
+	"fmt"
 	"unicode/utf8"
 
 	"cortext/inject"
@@ -22,12 +20,13 @@ type Attachments struct {
 // replaced in what is stored.
 func (a Attachments) For(ids []string) Attachments { return Attachments{a.store, ids} }
 
-const attachmentsDir = ".workspace/local/kept/attachments"
-
 // Keep stores the bytes of attachments. Secrets in text are replaced, as in messages.
 func (a Attachments) Keep(blobs []inject.Blob) error {
 	for _, b := range blobs {
-		name := attachmentName(b.SHA256)
+		name, ok := store.AttachmentName(b.SHA256)
+		if !ok {
+			return fmt.Errorf("%q is not the hash of an attachment", b.SHA256)
+		}
 		if ok, err := a.store.Exists(name); err != nil || ok {
 			if err != nil {
 				return err
@@ -48,8 +47,6 @@ func (a Attachments) Keep(blobs []inject.Blob) error {
 	}
 	return nil
 }
-
-func attachmentName(sum string) string { return path.Join(attachmentsDir, sum[:2], sum) }
 
 // Of returns the hashes of the attachments of a conversation and of its
 // sub-agents. Unreadable lines are skipped.
@@ -131,19 +128,20 @@ func (a Attachments) Drop(sums map[string]bool) error {
 	}
 	var errs []error
 	for sum := range sums {
-		if b, err := hex.DecodeString(sum); err == nil && len(b) == sha256.Size { // a log may contain anything
-			errs = append(errs, a.store.RemoveFile(attachmentName(sum)))
+		if name, ok := store.AttachmentName(sum); ok {
+			errs = append(errs, a.store.RemoveFile(name))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// Read returns the content of an attachment, by its hash; ok is false if it was not kept
-// on this machine.
-func (a Attachments) Read(sum string) (data []byte, ok bool) {
-	if b, err := hex.DecodeString(sum); err != nil || len(b) != sha256.Size { // a log may contain anything
-		return nil, false
+// Read returns the content of an attachment of a conversation, by its hash. It is false if
+// the attachment is neither on this machine nor in the conversation's folder.
+func (a Attachments) Read(e store.Entry, sum string) (data []byte, ok bool) {
+	for _, name := range a.store.AttachmentNames(e, sum) {
+		if data, err := a.store.ReadFile(name); err == nil {
+			return data, true
+		}
 	}
-	data, err := a.store.ReadFile(attachmentName(sum))
-	return data, err == nil
+	return nil, false
 }

@@ -62,6 +62,7 @@ func (w *Workspace) Check(ctx context.Context, note func(string)) iter.Seq[store
 			}
 		}
 		w.Tree.noteTracked(ctx, note)
+		w.Tree.noteOneSided(ctx, note)
 		for _, d := range found {
 			delete(gone, d.File)
 			if !yield(d) {

@@ -151,17 +151,17 @@ func (w Conversations) Latest() (store.Entry, error) {
 }
 
 // matching returns the conversations that a filter selects and a query matches, best first;
-// at least one. If one is not as the listing has it, or none matches, it looks at all files
-// first: someone may have edited them by hand.
+// at least one. If one is not as the listing has it, or none matches and the last look at
+// all files is a while ago, it looks at them first: someone may have edited them by hand.
 func matching(l *listing.Listing, query string, f listing.Filter) ([]store.Entry, error) {
 	entries, current, err := found(l, query, f)
-	if err == nil && current && len(entries) > 0 {
-		return entries, nil
+	if err != nil || !current || len(entries) == 0 && l.Stale() {
+		if err := l.Refresh(); err != nil {
+			return nil, err
+		}
+		entries, _, err = found(l, query, f)
 	}
-	if err := l.Refresh(); err != nil {
-		return nil, err
-	}
-	if entries, _, err = found(l, query, f); err != nil || len(entries) > 0 {
+	if err != nil || len(entries) > 0 {
 		return entries, err
 	}
 	near, _, err := l.Entries(l.Nearest(query, f, nearest))

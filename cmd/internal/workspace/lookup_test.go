@@ -2,7 +2,12 @@ package workspace
 
 import (
 	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
+	"time"
 
 	"cortext/cmd/internal/listing"
 	"cortext/schema"
@@ -52,5 +57,47 @@ func TestChoices(t *testing.T) {
 	var many *AmbiguousError
 	if _, err := w.PickAmong("things", listing.Filter{All: true, Archived: true}); !errors.As(err, &many) || len(many.Candidates) != 2 {
 		t.Errorf("several: %v", err)
+	}
+}
+
+// TestNoMatch: a query that matches nothing looks at all files only if the last look is a
+// while ago.
+func TestNoMatch(t *testing.T) {
+	w := openWorkspace(t)
+	for i := range 40 {
+		title := fmt.Sprint("topic ", i)
+		if _, _, err := w.Begin(Beginning{Type: "plan", Title: title, Arguments: title}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.RefreshListing(nil); err != nil {
+		t.Fatal(err)
+	}
+	e, err := w.Pick("topic 7")
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(w.Store.Root(), e.Path, ".session", "session.json")
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(strings.Replace(string(text), `"title": "topic 7"`, `"title": "edited by hand"`, 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, later := range []time.Duration{0, 2 * time.Minute} {
+		l, err := listing.Open(w.Store, listing.Options{Now: func() time.Time { return time.Now().Add(later) }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		found, err := matching(l, "edited by hand", everything)
+		var missing *NotFoundError
+		switch {
+		case later == 0 && !errors.As(err, &missing):
+			t.Errorf("at once: %v, %v: all files were read", found, err)
+		case later > 0 && (err != nil || len(found) != 1):
+			t.Errorf("after %v: %v, %v", later, found, err)
+		}
+		_ = l.Close()
 	}
 }

@@ -68,7 +68,7 @@ func (w Conversations) pickOutside(query string, missing error) (store.Entry, er
 	}
 	var unfetched *git.NotFetchedError
 	if errors.As(err, &unfetched) {
-		unfetched.Args = []string{"git", "-C", filepath.Clean(root), "ls-tree", "-r", "-l", "HEAD", "--", conversationsDir}
+		unfetched.Args = git.FetchCommand(filepath.Clean(root), "HEAD", conversationsDir)
 		return store.Entry{}, errors.Join(missing, unfetched)
 	}
 	return store.Entry{}, missing

@@ -47,3 +47,20 @@ func (t *Tree) noteTracked(ctx context.Context, note func(string)) {
 	note(fmt.Sprintf("git tracks %d files of %s, which belong to this machine alone (%s): git rm -r --cached %[2]s ends that, "+
 		"but what was committed stays in the history", len(names), localDir, named))
 }
+
+// noteOneSided reports conversations that one side of a merge deleted and the other
+// continued: git leaves the choice to the user.
+func (t *Tree) noteOneSided(ctx context.Context, note func(string)) {
+	op := t.Operation()
+	if op == "" || op == "bisect" {
+		return
+	}
+	found, err := git.ConflictsIn(ctx, t.store.Root(), "conversations")
+	if err != nil {
+		note("conflicts in conversations were not looked for: " + err.Error())
+		return
+	}
+	for _, f := range found.OneSided {
+		note(f.Path + " was removed on one side of a git " + op + " and continued on the other: cortext pull keeps it")
+	}
+}

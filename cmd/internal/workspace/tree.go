@@ -83,7 +83,7 @@ func (t *Tree) outside(path string) ([]string, error) {
 // allOutside is outside for all conversations. It asks git once, and again after git has
 // changed something.
 func (t *Tree) allOutside() ([]string, error) {
-	if !t.sparse() {
+	if !t.IsSparse() {
 		return nil, nil
 	}
 	if state := git.State(t.store.Root()); t.leftOut == nil || t.leftOut.state != state {
@@ -122,9 +122,9 @@ func (t *Tree) whyOutside(path string) string {
 	return ""
 }
 
-// sparse reports whether the user has ever made the work tree a sparse checkout, judging
+// IsSparse reports whether the user has ever made the work tree a sparse checkout, judging
 // from files only.
-func (t *Tree) sparse() bool {
+func (t *Tree) IsSparse() bool {
 	_, err := os.Lstat(filepath.Join(git.Dir(t.store.Root()), "info", "sparse-checkout"))
 	return err == nil
 }

@@ -93,6 +93,7 @@ func Open(env Env) (*Workspace, error) {
 			return w.identities.of(folder, nativeIDs)
 		},
 		Redacted: registry.In(StateDir(env.Machine)).Redacted,
+		Limits:   func() store.Limits { return limits(&w.Config) },
 	})
 	if err != nil {
 		return nil, err
@@ -137,6 +138,12 @@ func (w *Workspace) ReadSettings() {
 	})
 	w.Config, w.Warnings = w.Settings.Config, w.Settings.Warnings
 	w.Prompts = Prompts{w.Store, &w.Settings.Shared}
+}
+
+// limits returns what the settings let conversations' folders hold.
+func limits(c *settings.Config) store.Limits {
+	tools := map[string]store.ToolData{settings.ToolsTrimmed: store.ToolsTrimmed, settings.ToolsOff: store.ToolsOff}
+	return store.Limits{Tools: tools[c.Tools], Output: c.ToolOutputKB << 10, Attachments: c.Attachments == settings.AttachmentsCommit}
 }
 
 // StateDir returns the folder for user state: $XDG_STATE_HOME, or ~/.local/state. A

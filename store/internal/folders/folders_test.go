@@ -100,7 +100,7 @@ func TestNoWayOut(t *testing.T) {
 	makeDirs(t, r, "a")
 	write(t, r, "a/f", "inside")
 	if err := errors.Join(os.RemoveAll(filepath.Join(dir, "a")), os.Symlink(outside, filepath.Join(dir, "a"))); err != nil {
-		t.Skip("no symlinks here:", err)
+		t.Skip("NOT RUN: no symbolic links here:", err)
 	}
 	if got, err := read(r, "a/f"); err == nil {
 		t.Errorf("read %q through a symlink", got)
@@ -147,7 +147,7 @@ func TestRename(t *testing.T) {
 // TestKept checks that no more folders stay open than the limit.
 func TestKept(t *testing.T) {
 	if runtime.GOOS != "linux" {
-		t.Skip("NOT RUN: counts the open files in /proc")
+		t.Skip("NOT RUN: needs /proc to count open files")
 	}
 	r, _ := open(t)
 	count := func() int {
@@ -214,7 +214,7 @@ func TestConcurrent(t *testing.T) {
 // in its place is not.
 func TestMoved(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		t.Skip("a folder that is open cannot be moved")
+		t.Skip("NOT RUN: Windows cannot move an open folder")
 	}
 	top := t.TempDir()
 	dir, moved := filepath.Join(top, "w"), filepath.Join(top, "moved")

@@ -1,6 +1,6 @@
 // Package bundle packs files into one, compressed with zstd, and unpacks such files without
-// trusting them. A bundle is a tar archive: tar --zstd reads it, too. What compresses is
-// passed in.
+// trusting them. A bundle is a tar archive, which tar --zstd can also read. The caller
+// passes in the compression.
 package bundle
 
 import (
@@ -16,33 +16,33 @@ import (
 	"cortext/schema"
 )
 
-// Suffix is the suffix of a bundle's name.
+// Suffix is the file name suffix of bundles.
 const Suffix = ".tar.zst"
 
-// Limits bound what is unpacked.
+// Limits limit what is unpacked.
 type Limits struct {
 	Files int   // files in a bundle
 	File  int64 // bytes of one file
 	Total int64 // bytes of all files
-	Free  int64 // bytes that a bundle of any size may unpack to; beyond them, at most Ratio times its size
+	Free  int64 // bytes that a bundle of any size may unpack to, plus Ratio times its own size
 	Ratio int64
 }
 
-// Default are the limits for bundles of conversations. Text rarely shrinks to less than a
-// thirtieth.
+// Default returns the limits for bundles of conversations. Text rarely compresses to less
+// than a thirtieth.
 func Default() Limits {
 	return Limits{Files: 100_000, File: 1 << 30, Total: 16 << 30, Free: 64 << 20, Ratio: 200}
 }
 
-// magic begins every file that is compressed with zstd.
+// magic starts every file compressed with zstd.
 const magic = "\x28\xb5\x2f\xfd"
 
-// Is reports whether a file that begins with these bytes may be a bundle.
+// Is reports whether a file that starts with head may be a bundle.
 func Is(head []byte) bool { return strings.HasPrefix(string(head), magic) }
 
-// An Error says why a bundle is refused. Nothing of it may be used.
+// An Error says why a bundle is refused. No part of a refused bundle may be used.
 type Error struct {
-	File string // in the bundle; empty: the bundle as a whole
+	File string // in the bundle; empty: the whole bundle
 	Why  string
 }
 
@@ -53,8 +53,8 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%.200q in it %s", e.File, e.Why)
 }
 
-// Zstd compresses and decompresses. Closing the writer ends the compressed data; closing the
-// reader may come before its end.
+// Zstd compresses and decompresses. Closing the writer ends the compressed data. The reader
+// may be closed before it reaches the end.
 type Zstd struct {
 	Compress   func(to io.Writer) (io.WriteCloser, error)
 	Decompress func(from io.Reader) (io.ReadCloser, error)
@@ -64,7 +64,7 @@ type Zstd struct {
 type Writer struct {
 	zstd io.WriteCloser
 	tar  *tar.Writer
-	in   counter // bytes of the files
+	in   counter // bytes of the files so far
 	out  *counted
 }
 
@@ -104,8 +104,8 @@ func (w *Writer) Add(name string, at time.Time, content []byte) error {
 	return err
 }
 
-// Close ends the bundle. The error is an [*Error] if the files shrank so much that the
-// bundle would be refused.
+// Close ends the bundle. The error is an [*Error] if the files compressed so well that Read
+// would refuse the bundle.
 func (w *Writer) Close() error {
 	err := w.tar.Close()
 	if zErr := w.zstd.Close(); err == nil {
@@ -117,8 +117,9 @@ func (w *Writer) Close() error {
 	return err
 }
 
-// Read calls each with every file of a bundle of a given size, in order. An [*Error] means
-// that the bundle is refused; call Check first to know that before the first file is used.
+// Read calls each with every file of a bundle, in order. size is the size of the bundle. An
+// [*Error] means that the bundle is refused: call Check first to learn that before any file
+// is used.
 func (z Zstd) Read(from io.Reader, size int64, l Limits, each func(name string, content io.Reader) error) error {
 	source := &input{from: from}
 	content, err := z.Decompress(source)
@@ -126,7 +127,7 @@ func (z Zstd) Read(from io.Reader, size int64, l Limits, each func(name string, 
 		return err
 	}
 	err = unpack(&output{from: content, left: min(l.Total, l.Free+l.Ratio*size)}, l, each)
-	content.Close() // before source is asked what went wrong: another goroutine may read it
+	content.Close() // before source.explain, because another goroutine may still be reading
 	return source.explain(err)
 }
 
@@ -152,7 +153,7 @@ func unpack(out *output, l Limits, each func(name string, content io.Reader) err
 			return err
 		}
 	}
-	if _, err := io.Copy(io.Discard, out); err != nil { // what follows the archive counts, too
+	if _, err := io.Copy(io.Discard, out); err != nil { // bytes after the archive also count
 		return err
 	}
 	if len(seen) == 0 {
@@ -161,7 +162,7 @@ func unpack(out *output, l Limits, each func(name string, content io.Reader) err
 	return nil
 }
 
-// Check reads a bundle to its end and uses nothing of it. It returns the number of files.
+// Check reads a whole bundle without using it, and returns its number of files.
 func (z Zstd) Check(from io.Reader, size int64, l Limits) (files int, err error) {
 	err = z.Read(from, size, l, func(_ string, content io.Reader) error {
 		files++
@@ -171,18 +172,18 @@ func (z Zstd) Check(from io.Reader, size int64, l Limits) (files int, err error)
 	return files, err
 }
 
-// refused returns why a file of a bundle is not unpacked.
+// refused returns why a file must not be unpacked, or "".
 func refused(h *tar.Header, l Limits, seen map[string]bool) string {
 	why := unsafe(h.Name)
 	switch {
 	case why != "":
 		return why
 	case h.Typeflag != tar.TypeReg:
-		return "is no regular file"
+		return "is not a regular file"
 	case h.Size > l.File:
 		return fmt.Sprintf("has %d bytes, more than the limit of %d", h.Size, l.File)
 	case seen[h.Name]:
-		return "is there twice"
+		return "appears twice"
 	}
 	return ""
 }
@@ -191,7 +192,7 @@ func refused(h *tar.Header, l Limits, seen map[string]bool) string {
 func unsafe(name string) string {
 	switch {
 	case name == "" || len(name) > 1000:
-		return "has no name, or a very long one"
+		return "has no name or a very long one"
 	case strings.ContainsFunc(name, unicode.IsControl), strings.ContainsAny(name, `\:`), path.IsAbs(name), path.Clean(name) != name, name == "..", strings.HasPrefix(name, "../"):
 		return "has a name that leads elsewhere"
 	}
@@ -203,7 +204,7 @@ func unsafe(name string) string {
 	return ""
 }
 
-// input remembers what went wrong with the file itself.
+// input remembers read errors of the file itself.
 type input struct {
 	from io.Reader
 	err  error
@@ -217,7 +218,7 @@ func (r *input) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// explain returns an error as what it says about the bundle.
+// explain turns an error of unpack into one about the bundle or its file.
 func (r *input) explain(err error) error {
 	var refused *Error
 	switch {
@@ -228,12 +229,12 @@ func (r *input) explain(err error) error {
 	case errors.As(err, &refused):
 		return refused
 	case errors.Is(err, tar.ErrHeader), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF), strings.HasPrefix(err.Error(), "archive/tar: "):
-		return &Error{Why: "is damaged, or no bundle: " + err.Error()}
+		return &Error{Why: "is damaged or not a bundle: " + err.Error()}
 	}
 	return err
 }
 
-// output stops when more is unpacked than the limits allow.
+// output fails once more is unpacked than the limits allow.
 type output struct {
 	from io.Reader
 	left int64
@@ -244,8 +245,8 @@ func (r *output) Read(b []byte) (int, error) {
 	if r.left -= int64(n); r.left < 0 {
 		return 0, &Error{Why: "unpacks to more than its size allows"}
 	}
-	if err != nil && err != io.EOF { // the file cannot be read, which comes first, or is not compressed as it should be
-		err = &Error{Why: "is damaged, or no bundle: " + err.Error()}
+	if err != nil && err != io.EOF { // a read error, which explain prefers, or bad compression
+		err = &Error{Why: "is damaged or not a bundle: " + err.Error()}
 	}
 	return n, err
 }

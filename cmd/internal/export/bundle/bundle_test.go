@@ -97,15 +97,15 @@ func TestRefused(t *testing.T) {
 		"drive":           {pack(t, tar.Header{Name: "C:a.json"}), "leads elsewhere"},
 		"device":          {pack(t, tar.Header{Name: "aux.json"}), "leads elsewhere"},
 		"control":         {pack(t, tar.Header{Name: "a\x1b.json"}), "leads elsewhere"},
-		"link":            {pack(t, tar.Header{Name: "a.json", Typeflag: tar.TypeSymlink, Linkname: "/etc/passwd"}), "is no regular file"},
-		"hard link":       {pack(t, tar.Header{Name: "a.json", Typeflag: tar.TypeLink, Linkname: "b"}), "is no regular file"},
-		"twice":           {pack(t, tar.Header{Name: "a.json"}, tar.Header{Name: "a.json"}), "is there twice"},
+		"link":            {pack(t, tar.Header{Name: "a.json", Typeflag: tar.TypeSymlink, Linkname: "/etc/passwd"}), "is not a regular file"},
+		"hard link":       {pack(t, tar.Header{Name: "a.json", Typeflag: tar.TypeLink, Linkname: "b"}), "is not a regular file"},
+		"twice":           {pack(t, tar.Header{Name: "a.json"}, tar.Header{Name: "a.json"}), "appears twice"},
 		"large file":      {pack(t, tar.Header{Name: "a.json", Size: 1<<20 + 1}), "more than the limit of"},
 		"bomb":            {pack(t, tar.Header{Name: "a.json", Size: 1 << 20}, tar.Header{Name: "b.json", Size: 1 << 20}), "unpacks to more than its size allows"},
 		"many files":      {pack(t, tar.Header{Name: "a"}, tar.Header{Name: "b"}, tar.Header{Name: "c"}, tar.Header{Name: "d"}), "more than 3 files"},
 		"nothing":         {pack(t), "holds no file"},
-		"cut off":         {whole[:len(whole)-20], "is damaged, or no bundle"},
-		"foreign":         {[]byte(magic + "nothing of the kind"), "is damaged, or no bundle"},
+		"cut off":         {whole[:len(whole)-20], "is damaged or not a bundle"},
+		"foreign":         {[]byte(magic + "nothing of the kind"), "is damaged or not a bundle"},
 	} {
 		if _, err := inProcess().Check(bytes.NewReader(c.bundle), int64(len(c.bundle)), small()); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", what, err, c.want)

@@ -1,6 +1,5 @@
-// Package call describes tool calls for readers: in a line what was called and what came of
-// it, and as a diff what an edit changed. It knows the tools of every agent, and no
-// notation.
+// Package call describes tool calls for readers: the call and its outcome in one line, and
+// an edit as a diff. It knows the tools of every agent, but no output format.
 package call
 
 import (
@@ -21,27 +20,27 @@ type Result int
 
 // The results.
 const (
-	None Result = iota // it has no outcome
+	None Result = iota // no outcome is known
 	Done
 	Failed
 )
 
-// A Call is a tool call as readers see it.
+// A Call describes a tool call.
 type Call struct {
-	Name     string // of the tool
-	Argument string // what it was called with, on one line: a file, a command, a pattern
-	Outcome  string // what came of it, on one line
+	Name     string // the tool's name
+	Argument string // the main argument on one line, such as a file, command or pattern
+	Outcome  string // the result on one line
 	Result   Result
 
-	File           string // that it reads or changes
-	Command        string // of a shell
-	Written        string // the content of a file that it wrote
-	Patch          string // in the agent's own notation
+	File           string // the file that it reads or changes
+	Command        string // the shell command
+	Written        string // the content that it wrote to the file
+	Patch          string // in the agent's own format
 	Diff           []Hunk
-	Added, Removed int // lines
+	Added, Removed int // numbers of lines
 
 	Output string
-	Input  string // the whole input, indented; empty if the parts above say it all
+	Input  string // the whole input, indented; empty if the fields above cover it
 }
 
 // Describe describes a call. Files below root are named relative to it.
@@ -88,7 +87,7 @@ func Describe(t *schema.Tool, root string) Call {
 	return c
 }
 
-// indented returns an input on several lines, and nothing of an empty object.
+// indented returns an input as indented JSON, or "" if it is an empty object.
 func indented(input []byte) string {
 	if len(input) <= len("{}") {
 		return ""
@@ -105,7 +104,7 @@ const (
 	mostOutcome  = 120
 )
 
-// outcome says in a few words what came of a call.
+// outcome summarizes the result of a call in a few words.
 func (c *Call) outcome(t *schema.Tool) string {
 	switch {
 	case c.Result == Failed:
@@ -129,7 +128,7 @@ func (c *Call) outcome(t *schema.Tool) string {
 	return line(t.Output, mostOutcome)
 }
 
-// Changed says how many lines were added and removed.
+// Changed formats the numbers of added and removed lines.
 func Changed(added, removed int) string {
 	switch {
 	case removed == 0:
@@ -140,7 +139,7 @@ func Changed(added, removed int) string {
 	return fmt.Sprintf("+%d −%d", added, removed)
 }
 
-// edits compares the texts of an edit.
+// edits computes the diff of an edit.
 func (c *Call) edits(in input) {
 	add := func(in input) {
 		before, after := in.text("oldstring", "oldstr", "old"), in.text("newstring", "newstr", "new", "newsource")
@@ -188,7 +187,7 @@ func (c *Call) patched() {
 	}
 }
 
-// within returns a file's name relative to a folder, if it is in it.
+// within makes a file's name relative to a folder if the file is inside it.
 func within(root, file string) string {
 	if root == "" {
 		return file
@@ -207,7 +206,7 @@ func lineCount(s string) int {
 	return n
 }
 
-// line puts a text on one line of at most n bytes.
+// line returns a text on one line of at most n bytes.
 func line(s string, n int) string {
 	cut := len(s) > 4*n
 	if cut {
@@ -223,7 +222,7 @@ func line(s string, n int) string {
 	return s
 }
 
-// input are the members of a call's input, by names in small letters without underscores.
+// input has the members of a call's input, by their names in lower case without underscores.
 type input map[string][]byte
 
 func fields(raw []byte) input {
@@ -241,7 +240,7 @@ func fields(raw []byte) input {
 	return in
 }
 
-// text returns the first text among some members.
+// text returns the first of the named members that is a text.
 func (in input) text(names ...string) string {
 	for _, name := range names {
 		if v := in[name]; len(v) > 0 && v[0] == '"' {
@@ -253,7 +252,7 @@ func (in input) text(names ...string) string {
 	return ""
 }
 
-// list returns the texts of a list.
+// list returns the texts in a member that is a list.
 func (in input) list(name string) (list []string) {
 	items, err := rawjson.Array(in[name])
 	if err != nil {
@@ -276,7 +275,7 @@ func (in input) objects(name string) (list []input) {
 	return list
 }
 
-// texts returns the texts among the members of an input.
+// texts returns all texts in an input.
 func texts(raw []byte) string {
 	var all []string
 	members, err := rawjson.Members(raw)

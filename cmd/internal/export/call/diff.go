@@ -6,16 +6,16 @@ import "strings"
 type Line struct {
 	Op          byte // '+', '-' or ' '
 	Text        string
-	Before, New int // index of the line in the old and in the new text; -1: it is not in that one
+	Before, New int // index of the line in the old and the new text, -1 if absent
 }
 
-// A Hunk is a part of a diff: changed lines and those around them.
+// A Hunk is a part of a diff: changed lines and the lines around them.
 type Hunk []Line
 
-// context is how many lines a diff shows around changed ones.
+// context is the number of lines that a diff shows around changes.
 const context = 3
 
-// mostCells bounds the work of comparing two texts: lines of one times lines of the other.
+// mostCells limits the work of comparing two texts: the product of their numbers of lines.
 const mostCells = 4 << 20
 
 // Diff compares two texts line by line.
@@ -48,8 +48,8 @@ func split(text string) []string {
 	return strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 }
 
-// changes compares the parts of two texts that begin with line from. It finds the longest
-// common subsequence, unless that would take too long: then everything changed.
+// changes compares two texts from line from on. It finds the longest common subsequence. If
+// that would take too long, everything counts as changed.
 func changes(a, b []string, from int) (list []Line) {
 	n, m := len(a), len(b)
 	remove := func(i int) { list = append(list, Line{'-', a[i], from + i, -1}) }
@@ -90,7 +90,7 @@ func changes(a, b []string, from int) (list []Line) {
 	return list
 }
 
-// hunks leaves out the lines that are far from any change.
+// hunks drops the lines that are far from any change.
 func hunks(all []Line) (list []Hunk) {
 	near := make([]bool, len(all))
 	for i, l := range all {

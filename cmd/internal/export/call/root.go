@@ -7,10 +7,10 @@ import (
 	"cortext/schema"
 )
 
-// Root returns the folder that most files of some calls are in: that of the project on the
-// machine where the conversation was held. It is "" if there is none.
+// Root returns the folder that contains most files of the calls, or "". It is usually the
+// project's folder on the machine where the conversation took place.
 func Root(tools map[string]schema.Tool) string {
-	below := map[string]int{} // files below a folder
+	below := map[string]int{} // number of files below each folder
 	files := 0
 	for _, t := range tools {
 		file := fields(t.Input).text("filepath", "absolutepath", "notebookpath", "path", "file")

@@ -1,8 +1,7 @@
-// Package forge renders a conversation as Markdown that reads well where code is reviewed:
-// in a pull request, an issue or a repository. Tool calls are folded, edits are diffs.
-//
-// A message is Markdown already. It is written so that it ends where it ends: an open code
-// block is closed, and HTML in it is shown, not used.
+// Package forge renders a conversation as Markdown for code forges: pull requests, issues
+// and repositories. Tool calls are folded, edits are shown as diffs.
+// Messages are Markdown already. They cannot affect what follows them: open code blocks are
+// closed, and HTML is shown as text.
 package forge
 
 import (
@@ -19,12 +18,12 @@ import (
 	"cortext/schema/clip"
 )
 
-// An Input is what is rendered.
+// An Input is the content to render.
 type Input struct {
 	Session *schema.Session
 	History schema.History
-	LeftOut []string // what is missing, in a few words each
-	Root    string   // files below it are named relative to it; empty: the folder that most of them are in
+	LeftOut []string // descriptions of what is missing, a few words each
+	Root    string   // files below it are shown relative to it; empty: the folder that contains most of them
 }
 
 // Write renders a conversation.
@@ -50,14 +49,14 @@ type writer struct {
 	in    *Input
 	out   *bufio.Writer
 	loose map[string][]string
-	asked bool // the last message was the user's
+	asked bool // the last message was a prompt
 }
 
 func (w *writer) raw(s string) { _, _ = w.out.WriteString(s) } // bufio keeps the error for Flush
 
 func (w *writer) printf(format string, args ...any) { _, _ = fmt.Fprintf(w.out, format, args...) }
 
-// head writes the title, what is known about the conversation, its summary and its plan.
+// head writes the title, facts, summary and plan of the conversation.
 func (w *writer) head() {
 	s := w.in.Session
 	w.raw("# " + inline(s.DisplayTitle()) + "\n\n")
@@ -94,7 +93,7 @@ func (w *writer) head() {
 	}
 }
 
-// message writes a message. Prompts of the user have a heading.
+// message writes a message. User prompts get a heading.
 func (w *writer) message(m *schema.Message) {
 	switch m.Role {
 	case schema.User:
@@ -135,14 +134,14 @@ func clock(m *schema.Message) string {
 	return ""
 }
 
-// details writes a part that is folded.
+// details writes a folded part.
 func (w *writer) details(summary string, body func()) {
 	w.raw("\n<details><summary>" + summary + "</summary>\n")
 	body()
 	w.raw("\n</details>\n")
 }
 
-// call writes a tool call: what was called and what came of it in a line, the rest folded.
+// call writes a tool call: the call and its outcome on one line, the rest folded.
 func (w *writer) call(id, name string) {
 	t, ok := w.in.History.Tools[id]
 	if !ok {
@@ -194,7 +193,7 @@ func diffText(c *call.Call) string {
 	return b.String()
 }
 
-// extension returns the ending of a file's name, if it can name a language.
+// extension returns a file's extension if it can name a language.
 func extension(file string) string {
 	at := strings.LastIndexByte(file, '.')
 	ending := file[at+1:]
@@ -204,11 +203,11 @@ func extension(file string) string {
 	return ending
 }
 
-// mostShown is how many bytes of a text are shown.
+// mostShown is the number of bytes that are shown of a text.
 const mostShown = 12 << 10
 
-// fenced writes a text as it is, in a code block that the text cannot close. A long one is
-// cut in the middle.
+// fenced writes a text unchanged in a code block that the text cannot close. It cuts a long
+// text in the middle.
 func (w *writer) fenced(text, language string) {
 	text = shown.Clean(text)
 	if len(text) > mostShown {

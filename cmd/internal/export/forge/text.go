@@ -8,7 +8,7 @@ import (
 	"cortext/schema/clip"
 )
 
-// line returns the beginning of a text on one line.
+// line returns the start of a text on one line.
 func line(s string) string {
 	const most = 120
 	short := strings.Join(strings.Fields(shown.Clean(clip.Head(s, 4*most))), " ")
@@ -18,7 +18,7 @@ func line(s string) string {
 	return clip.Head(short, most) + "…"
 }
 
-// inline returns a text on one line that means nothing in Markdown.
+// inline returns a text on one line, with Markdown escaped.
 func inline(s string) string {
 	s = strings.Join(strings.Fields(shown.Clean(s)), " ")
 	var b strings.Builder
@@ -31,12 +31,12 @@ func inline(s string) string {
 	return b.String()
 }
 
-// text returns a text that means nothing in HTML. It is also safe between the tags of a
-// summary, where a forge may read Markdown.
+// text returns a text with HTML escaped. It is also safe in a <summary>, where a forge may
+// interpret Markdown.
 func text(s string) string { return html.EscapeString(shown.Clean(s)) }
 
-// contain returns the Markdown of a message so that it ends where it ends: tags become
-// text, and a code block that is open at its end is closed.
+// contain returns the Markdown of a message so that it cannot affect what follows: tags
+// become text, and an open code block is closed.
 func contain(s string) string {
 	var b strings.Builder
 	fence := ""
@@ -61,7 +61,7 @@ func contain(s string) string {
 	return b.String()
 }
 
-// fenceIn returns the fence that a line begins with, or "".
+// fenceIn returns the fence at the start of a line, or "".
 func fenceIn(l string) string {
 	trimmed := strings.TrimLeft(l, " ")
 	if len(l)-len(trimmed) > 3 || trimmed == "" {
@@ -74,7 +74,7 @@ func fenceIn(l string) string {
 	return trimmed[:n]
 }
 
-// withoutTags makes text of the tags in a line, except in code.
+// withoutTags turns the tags in a line into text, except in code.
 func withoutTags(l string) string {
 	if !strings.Contains(l, "<") {
 		return l
@@ -103,7 +103,7 @@ func withoutTags(l string) string {
 	return b.String()
 }
 
-// closing returns where the run of n backticks begins that closes a code span, or -1.
+// closing returns the index of the n backticks that close a code span, or -1.
 func closing(s string, n int) int {
 	for i := 0; i < len(s); {
 		if s[i] != '`' {
@@ -119,7 +119,7 @@ func closing(s string, n int) int {
 	return -1
 }
 
-// isLink reports whether what follows a < is an address in angle brackets.
+// isLink reports whether the text after a < is a URL in angle brackets.
 func isLink(s string) bool {
 	return strings.HasPrefix(s, "https://") || strings.HasPrefix(s, "http://") || strings.HasPrefix(s, "mailto:")
 }

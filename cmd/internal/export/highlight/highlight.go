@@ -1,9 +1,8 @@
-// Package highlight finds the parts of source code that are shown in colour: comments,
-// strings, numbers, keywords, functions and types.
-//
-// It knows how the words of a language look, not its grammar. A library with full lexers
-// (chroma) adds 23 ms to every start of the program, since it registers them all before
-// main runs, and takes minutes for a large conversation.
+// Package highlight finds the parts of source code to colour: comments, strings, numbers,
+// keywords, functions and types.
+// It knows the tokens of a language, not its grammar. A library with full lexers (chroma)
+// registers them all before main runs, which adds 23 ms to every start, and takes minutes
+// for a large conversation.
 package highlight
 
 import (
@@ -13,7 +12,7 @@ import (
 	"unicode/utf8"
 )
 
-// A Kind is what a part of a text is.
+// A Kind is the kind of a part of a text.
 type Kind byte
 
 // The kinds.
@@ -27,14 +26,14 @@ const (
 	Type     Kind = 't'
 )
 
-// A Part is a part of a text. It has no line end, or is one.
+// A Part is a part of a text. It is either a line end or contains none.
 type Part struct {
 	Kind Kind
 	Text string
 }
 
-// Language returns the language with a name, as after the fence of a code block, or of a
-// file with a name; ok is false if it is unknown.
+// Language returns the lexer for the name of a language, as after the fence of a code
+// block, or of a file. ok is false if the language is unknown.
 func Language(name string) (l *Lexer, ok bool) {
 	name = strings.ToLower(strings.TrimSpace(name))
 	name, _, _ = strings.Cut(name, " ")
@@ -50,7 +49,7 @@ func Language(name string) (l *Lexer, ok bool) {
 	return named(strings.TrimPrefix(path.Ext(base), "."))
 }
 
-// Lines splits a text into lines and these into parts. The line ends are left out.
+// Lines splits a text into lines, and each line into parts without its line end.
 func (l *Lexer) Lines(text string) [][]Part {
 	lines := [][]Part{nil}
 	l.scan(text, func(k Kind, s string) {
@@ -78,7 +77,7 @@ func (l *Lexer) Parts(text string) (parts []Part) {
 
 // scan passes the parts of a text to emit.
 func (l *Lexer) scan(text string, emit func(Kind, string)) {
-	plain := 0 // where plain text began that was not emitted yet
+	plain := 0 // start of the plain text not emitted yet
 	i := 0
 	take := func(k Kind, n int) {
 		if plain < i {
@@ -122,7 +121,7 @@ func (l *Lexer) scan(text string, emit func(Kind, string)) {
 	}
 }
 
-// comment returns the length of the comment that a text begins with.
+// comment returns the length of the comment at the start of a text.
 func (l *Lexer) comment(text string, separate bool) int {
 	for _, begin := range l.line {
 		if strings.HasPrefix(text, begin) && (begin != "#" || separate) {
@@ -143,7 +142,7 @@ func (l *Lexer) comment(text string, separate bool) int {
 	return 0
 }
 
-// quoted returns the length of the string that a text begins with.
+// quoted returns the length of the string literal at the start of a text.
 func (l *Lexer) quoted(text string) int {
 	for _, q := range l.long {
 		if strings.HasPrefix(text, q) {
@@ -162,7 +161,7 @@ func (l *Lexer) quoted(text string) int {
 			i++
 		case text[0]:
 			return i + 1
-		case '\n': // the quotation mark was something else
+		case '\n': // not the start of a string
 			return 0
 		}
 	}
@@ -190,7 +189,7 @@ func (l *Lexer) wordLength(text string, from int) int {
 	return len(text)
 }
 
-// kindOf returns the kind of a word; after is the text that follows it.
+// kindOf returns the kind of a word. after is the text that follows it.
 func (l *Lexer) kindOf(word, after string) Kind {
 	key := word
 	if l.anyCase {

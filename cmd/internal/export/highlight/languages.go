@@ -2,24 +2,24 @@ package highlight
 
 import "strings"
 
-// A Lexer knows how the words of a language look.
+// A Lexer describes the tokens of a language.
 type Lexer struct {
 	words   map[string]bool // keywords
-	line    []string        // what begins a comment until the end of the line
-	block   [][2]string     // what begins and ends a longer one
-	long    []string        // quotation marks of strings with several lines
-	quotes  string          // those of strings on one line
-	types   bool            // a word with a capital is a type
-	dollar  bool            // a word may have $ in it
-	at      bool            // a word may begin with @
-	hyphen  bool            // a word may have - in it
+	line    []string        // starts of comments that end with the line
+	block   [][2]string     // starts and ends of block comments
+	long    []string        // quotation marks of multi-line strings
+	quotes  string          // quotation marks of single-line strings
+	types   bool            // capitalized words are types
+	dollar  bool            // words may contain $
+	at      bool            // words may start with @
+	hyphen  bool            // words may contain -
 	keys    bool            // a word before a colon is a key
 	assigns bool            // a word before an equals sign is a key
-	noCalls bool            // a word before a parenthesis is nothing special
-	anyCase bool            // keywords are written in any case
+	noCalls bool            // a word before a parenthesis is not a function
+	anyCase bool            // keywords are case-insensitive
 }
 
-// named returns the lexer of a language or of files with an ending.
+// named returns the lexer for a language or a file extension.
 func named(name string) (*Lexer, bool) {
 	slashes := Lexer{line: []string{"//"}, block: [][2]string{{"/*", "*/"}}, quotes: `"'`, types: true}
 	hashes := Lexer{line: []string{"#"}, quotes: `"'`}

@@ -7,10 +7,10 @@ import (
 	"cortext/cmd/internal/shown"
 )
 
-// mostCode is how many bytes of code are coloured.
+// mostCode is the maximum number of bytes of code that are coloured.
 const mostCode = 128 << 10
 
-// AppendCode appends code with its parts in colours. name is that of a language or file.
+// AppendCode appends code in colour. name is the name of a language or file.
 func AppendCode(dst []byte, code, name string) []byte {
 	if strings.EqualFold(name, "diff") || strings.EqualFold(name, "patch") {
 		return appendPatch(dst, code)
@@ -36,7 +36,7 @@ func appendPart(dst []byte, part highlight.Part) []byte {
 	return append(dst, "</i>"...)
 }
 
-// appendPatch appends a diff with its added and removed lines in colours.
+// appendPatch appends a diff with added and removed lines in colour.
 func appendPatch(dst []byte, patch string) []byte {
 	for l := range strings.Lines(patch) {
 		class := ""
@@ -62,11 +62,11 @@ func appendPatch(dst []byte, patch string) []byte {
 	return dst
 }
 
-// mostMarkdown is how many bytes of Markdown are rendered at once. A longer text, such as a
-// pasted log, is shown as it is.
+// mostMarkdown is the maximum number of bytes of Markdown to render. Longer texts, such as
+// pasted logs, are shown as typed.
 const mostMarkdown = 256 << 10
 
-// markdown writes a text of a message.
+// markdown renders a message's text.
 func (w *writer) markdown(s string) {
 	s = shown.Clean(s)
 	if len(s) > mostMarkdown {
@@ -84,7 +84,7 @@ func (w *writer) markdown(s string) {
 	_, _ = w.out.Write(w.buf)
 }
 
-// appendPlain appends Markdown as it was typed, except that code blocks are code.
+// appendPlain appends Markdown as typed, except that it renders code blocks.
 func appendPlain(dst []byte, s string) []byte {
 	var said strings.Builder
 	end := func() {

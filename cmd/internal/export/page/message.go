@@ -17,7 +17,7 @@ import (
 func (w *writer) turn(t *turn) {
 	n, element := strconv.Itoa(t.number), "section"
 	if w.prefix != "" {
-		element = "div" // within a sub-agent: no landmark of its own
+		element = "div" // not a landmark within a sub-agent
 	}
 	w.raw("<" + element + " class=\"turn\" id=\"" + w.prefix + "p" + n + "\"")
 	if w.prefix == "" {
@@ -38,14 +38,14 @@ func (w *writer) turn(t *turn) {
 	w.raw("</" + element + ">\n")
 }
 
-// open begins the element of a message: its number is a link to itself.
+// open starts the element of a message. The message's number links to the message.
 func (w *writer) open(m *schema.Message, class string) {
 	w.endCalls()
 	n := strconv.Itoa(m.Number)
 	w.raw("<div class=\"" + class + "\" id=\"" + w.prefix + "m" + n + "\"><a class=\"no\" href=\"#" + w.prefix + "m" + n + "\" aria-label=\"Message " + n + "\">#" + n + "</a>")
 }
 
-// ask writes a prompt of the user.
+// ask writes a user prompt.
 func (w *writer) ask(m *schema.Message, t *turn) {
 	w.open(m, "ask")
 	w.raw("<h2 class=\"hide\">The user said</h2>")
@@ -66,7 +66,7 @@ func (w *writer) ask(m *schema.Message, t *turn) {
 	w.raw("</div>\n")
 }
 
-// event writes what neither the user nor the agent said.
+// event writes a message that is neither the user's nor the agent's.
 func (w *writer) event(m *schema.Message) {
 	w.open(m, "event")
 	w.raw("<details class=\"fold\"><summary>")
@@ -76,7 +76,7 @@ func (w *writer) event(m *schema.Message) {
 	w.raw("</details></div>\n")
 }
 
-// answer writes what the agent said and did.
+// answer writes an agent's message with its calls.
 func (w *writer) answer(m *schema.Message) {
 	if m.Content == "" && m.Reasoning == "" && len(m.Attachments) == 0 {
 		w.anchored(m)
@@ -95,7 +95,7 @@ func (w *writer) answer(m *schema.Message) {
 	w.endMessage()
 }
 
-// anchored writes a message that has only calls: they join those before them.
+// anchored writes a message that has only calls. They join the preceding calls.
 func (w *writer) anchored(m *schema.Message) {
 	ids := append(idsOf(m), w.loose[m.ID]...)
 	if len(ids) == 0 {
@@ -130,7 +130,7 @@ func (w *writer) parts(m *schema.Message) {
 			w.step(p.Call, p.Name, m, 0)
 		case strings.TrimSpace(p.Text) != "":
 			w.endCalls()
-			if m.Role == schema.Assistant && !w.within { // it goes on after calls
+			if m.Role == schema.Assistant && !w.within { // text that follows calls
 				w.raw("<div class=\"answer\">")
 				w.within = true
 			}
@@ -141,8 +141,8 @@ func (w *writer) parts(m *schema.Message) {
 	}
 }
 
-// endMessage ends the element of an answer. The calls after it are outside, so that they
-// share a card with those of the next message.
+// endMessage ends the element of an answer. The calls that follow are outside it, so that
+// they share a card with the calls of the next message.
 func (w *writer) endMessage() {
 	if w.within {
 		w.raw("</div>\n")
@@ -157,8 +157,8 @@ func (w *writer) endCalls() {
 	}
 }
 
-// step writes a call as a line that unfolds. Calls in a row share a card. anchor is the
-// number of a message that begins with the call; 0: it begins with none.
+// step writes a call as a line that unfolds. Consecutive calls share a card. anchor is the
+// number of the message that starts with the call, or 0.
 func (w *writer) step(id, name string, m *schema.Message, anchor int) {
 	w.endMessage()
 	if !w.joined {
@@ -217,7 +217,7 @@ func (w *writer) attachments(id string) {
 	}
 }
 
-// body writes what a call did.
+// body writes the details of a call.
 func (w *writer) body(c *call.Call, known bool) {
 	if !known {
 		return
@@ -240,8 +240,8 @@ func (w *writer) body(c *call.Call, known bool) {
 	}
 }
 
-// pre writes a text as it is, coloured as that of a language or file. A long one is cut in
-// the middle.
+// pre writes a text unchanged, coloured by the name of a language or file. It cuts a long
+// text in the middle.
 func (w *writer) pre(text, name string) {
 	head, tail, left := shorten(shown.Clean(text))
 	w.raw("<pre tabindex=\"0\"><code>")
@@ -255,10 +255,10 @@ func (w *writer) pre(text, name string) {
 	w.raw("</code></pre>")
 }
 
-// mostLines is how many lines of a diff are shown.
+// mostLines is the number of lines that are shown of a diff.
 const mostLines = 800
 
-// diff writes the changes of an edit, with the old and the new text coloured as code.
+// diff writes the diff of an edit, with the old and the new text coloured as code.
 func (w *writer) diff(c *call.Call) {
 	var old, changed []string
 	for _, h := range c.Diff {
@@ -314,8 +314,8 @@ func next(lines [][]byte) ([]byte, [][]byte) {
 	return lines[0], lines[1:]
 }
 
-// codeLines returns lines of code as HTML. They are read as a whole, since a comment or a
-// string may be longer than a line.
+// codeLines returns lines of code as HTML. It reads them as one text, because comments and
+// strings may span lines.
 func codeLines(lines []string, file string) (list [][]byte) {
 	for i := range lines {
 		lines[i] = strings.ReplaceAll(shown.Clean(lines[i]), "\n", " ")
@@ -338,15 +338,15 @@ func codeLines(lines []string, file string) (list [][]byte) {
 	return list
 }
 
-// pictures are the kinds of images that a page shows. An SVG may hold a script.
+// pictures lists the image types that a page shows. SVG is not one of them, because it may contain scripts.
 func pictures() []string {
 	return []string{"image/png", "image/jpeg", "image/gif", "image/webp"}
 }
 
-// mostPicture is the size, in bytes, of the largest image that a page holds.
+// mostPicture is the size of the largest image that a page includes, in bytes.
 const mostPicture = 8 << 20
 
-// attachment writes an image, or what else was attached.
+// attachment writes an image, or the name of another attachment.
 func (w *writer) attachment(a *schema.Attachment) {
 	name := shown.Clean(a.Name)
 	if name == "" {
@@ -380,7 +380,7 @@ func (w *writer) subagent(sub *Subagent) {
 	w.raw("</div></details>\n")
 }
 
-// firstLine returns the beginning of a text on one line.
+// firstLine returns the start of a text on one line.
 func firstLine(s string) string {
 	const most = 140
 	s = strings.Join(strings.Fields(s[:min(len(s), 4*most)]), " ")

@@ -1,9 +1,8 @@
-// Package page renders a conversation as HTML: a whole page that stands alone, or a range
-// of messages as a fragment of a page.
-//
-// Everything in a conversation is data. Text is escaped, Markdown makes no HTML of its own,
-// links lead only to http, https and mailto, and a page allows no script or style but its
-// own and loads nothing.
+// Package page renders a conversation as HTML: a self-contained page, or a range of
+// messages as a fragment.
+// Everything in a conversation is data. Text and any HTML in Markdown is escaped, and links
+// lead only to http, https and mailto. A page allows only its own script and style, and
+// loads nothing.
 package page
 
 import (
@@ -21,30 +20,30 @@ import (
 	"cortext/schema"
 )
 
-// An Input is what a page shows.
+// An Input is the content of a page.
 type Input struct {
 	Session   *schema.Session
 	History   schema.History
 	Subagents []Subagent
-	LeftOut   []string                                      // what the page lacks, in a few words each
-	Root      string                                        // files below it are named relative to it; empty: the folder that most of them are in
-	Content   func(sha256 string) (content []byte, ok bool) // of an attachment; may be nil
+	LeftOut   []string                                      // descriptions of what is missing, a few words each
+	Root      string                                        // files below it are shown relative to it; empty: the folder that contains most of them
+	Content   func(sha256 string) (content []byte, ok bool) // returns the content of an attachment; may be nil
 }
 
 // A Subagent is the conversation of a sub-agent, below the call that started it.
 type Subagent struct {
-	Call string // id of the call; empty: unknown
+	Call string // id of the call, empty if unknown
 	Input
 }
 
 // A Renderer renders conversations. Only one goroutine may use it at a time.
 type Renderer struct{ markdown Markdown }
 
-// A Markdown appends the HTML of a text in Markdown; ok is false if it cannot. The HTML must
-// be as safe as that of a page.
+// A Markdown renders Markdown and appends the HTML. ok is false if that fails. The HTML
+// must be as safe as the page's.
 type Markdown func(dst []byte, text string) (html []byte, ok bool)
 
-// New returns a Renderer. Without markdown, messages are shown as they were typed.
+// New returns a Renderer. Without markdown, messages are shown as typed.
 func New(markdown Markdown) *Renderer { return &Renderer{markdown} }
 
 //go:embed style.css
@@ -53,12 +52,12 @@ var style string
 //go:embed script.js
 var script string
 
-// Style and Script return what a page needs to show fragments.
+// Style and Script return the style sheet and the script that fragments need.
 func Style() string  { return style }
 func Script() string { return script }
 
 // Policy returns the Content-Security-Policy of a page. It allows the page's own style and
-// script, by their hashes, and images that are in the page.
+// script, by hash, and images embedded in the page.
 func Policy() string {
 	return "default-src 'none'; style-src '" + hash(style) + "'; script-src '" + hash(script) + "'; img-src data:; base-uri 'none'; form-action 'none'"
 }
@@ -135,9 +134,9 @@ type writer struct {
 	buf       []byte
 	loose     map[string][]string
 	calls     map[string]*call.Call
-	subagents map[string][]*Subagent // by the call that started them
-	prefix    string                 // of ids within a sub-agent
-	nested    int                    // sub-agents that were written
+	subagents map[string][]*Subagent // by the id of the call that started them
+	prefix    string                 // prefix of ids within a sub-agent
+	nested    int                    // number of sub-agents written so far
 	joined    bool                   // a card of calls is open
 	within    bool                   // the element of an answer is open
 }
@@ -146,13 +145,13 @@ func (w *writer) end() error { return w.out.Flush() }
 
 func (w *writer) raw(s string) { _, _ = w.out.WriteString(s) } // bufio keeps the error for Flush
 
-// text writes text that means nothing in HTML.
+// text writes text with HTML escaped.
 func (w *writer) text(s string) {
 	w.buf = AppendText(w.buf[:0], s)
 	_, _ = w.out.Write(w.buf)
 }
 
-// count counts things.
+// count formats a number of things.
 func count(n int, thing string) string {
 	if n == 1 {
 		return "1 " + thing
@@ -167,11 +166,11 @@ func isAre(n int) string {
 	return "are"
 }
 
-// clock and date spell a time in UTC, as the files do.
+// clock and date format a time in UTC, as in the files.
 func clock(t time.Time) string { return t.UTC().Format("15:04") }
 func date(t time.Time) string  { return t.UTC().Format("2 January 2006") }
 
-// lasting spells a duration in a few characters.
+// lasting formats a duration in a few characters.
 func lasting(d time.Duration) string {
 	switch {
 	case d < time.Second:

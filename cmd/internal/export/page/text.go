@@ -7,7 +7,7 @@ import (
 	"cortext/schema/clip"
 )
 
-// AppendText appends a text so that it means nothing in HTML.
+// AppendText appends a text with HTML escaped.
 func AppendText(dst []byte, s string) []byte {
 	for i := 0; i < len(s); i++ {
 		switch c := s[i]; c {
@@ -30,11 +30,11 @@ func AppendText(dst []byte, s string) []byte {
 	return dst
 }
 
-// mostShown is how many bytes of an output or a written file a page shows: the beginning
-// and the end say what it was.
+// mostShown is the number of bytes that a page shows of an output or a written file. The
+// beginning and the end are usually enough.
 const mostShown = 24 << 10
 
-// shorten cuts a long text in the middle. left is how many bytes are left out between the
+// shorten cuts a long text in the middle. left is the number of bytes left out between the
 // two parts.
 func shorten(s string) (head, tail string, left int) {
 	if len(s) <= mostShown {
@@ -54,7 +54,7 @@ func shorten(s string) (head, tail string, left int) {
 	return head, tail, len(s) - len(head) - len(tail)
 }
 
-// size spells a number of bytes.
+// size formats a number of bytes.
 func size(n int) string {
 	switch {
 	case n < 1000:

@@ -11,21 +11,21 @@ import (
 	"cortext/schema/clip"
 )
 
-// A turn is a prompt of the user and everything up to the next one.
+// A turn is a user prompt and everything up to the next one.
 type turn struct {
-	number         int // of the turns, from 1
+	number         int // number of the turn, from 1
 	messages       []*schema.Message
-	words          string // the beginning of the prompt
-	steps, failed  int    // tool calls
-	added, removed int    // lines
+	words          string // start of the prompt
+	steps, failed  int    // numbers of tool calls
+	added, removed int    // numbers of lines
 	began          time.Time
 	took           time.Duration
 }
 
-// mostWords is how many bytes of a prompt the index shows.
+// mostWords is the number of bytes that the index shows of a prompt.
 const mostWords = 160
 
-// turns divides the history into turns. The first may have no prompt.
+// turns splits the history into turns. The first may have no prompt.
 func (w *writer) turns() (list []turn) {
 	h := &w.in.History
 	for i := range h.Messages {
@@ -60,7 +60,7 @@ func (w *writer) turns() (list []turn) {
 	return list
 }
 
-// call describes a call, once.
+// call describes a call, and caches the description.
 func (w *writer) call(id string) (*call.Call, bool) {
 	if c, ok := w.calls[id]; ok {
 		return c, true
@@ -81,7 +81,7 @@ func idsOf(m *schema.Message) (ids []string) {
 	return ids
 }
 
-// within keeps the messages of a turn with numbers from first to last.
+// within keeps only the messages of a turn with numbers from first to last.
 func (t *turn) within(first, last int) {
 	var kept []*schema.Message
 	for _, m := range t.messages {
@@ -92,7 +92,7 @@ func (t *turn) within(first, last int) {
 	t.messages = kept
 }
 
-// facts says in a few words what happened in a turn.
+// facts summarizes a turn in a few words each.
 func (t *turn) facts() (parts []string) {
 	if !t.began.IsZero() {
 		parts = append(parts, clock(t.began))
@@ -106,7 +106,7 @@ func (t *turn) facts() (parts []string) {
 	return parts
 }
 
-// trimZero spells a number with at most one decimal.
+// trimZero formats a number with at most one decimal.
 func trimZero(f float64) string {
 	return strings.TrimSuffix(strconv.FormatFloat(f, 'f', 1, 64), ".0")
 }
@@ -142,7 +142,7 @@ func (t *turn) indexFacts() (parts []string) {
 	return parts
 }
 
-// head writes what is above the conversation: its title, facts, summary and plan.
+// head writes the part above the conversation: title, facts, summary and plan.
 func (w *writer) head(turns []turn) {
 	s := w.in.Session
 	w.raw("<header>\n<p class=\"soft\">")

@@ -1,11 +1,10 @@
-// Package portable is the document in which a conversation travels: between workspaces,
-// and to and from other programs. It reads and writes bytes, and knows no workspace.
-//
-// There are two forms with the same content. JSON is one object with the members name,
-// provider, modes, messages, longTermSummary and metrics, which other programs know, and
-// more members, so that nothing is lost. JSON Lines has a line for each record, as it is
-// in the log. A document has no time of its own: exportedAt is the conversation's last
-// activity, so that the same content always gives the same bytes.
+// Package portable reads and writes the documents that carry conversations between
+// workspaces, and to and from other programs. It does not access a workspace.
+// Documents come in two forms with the same content. JSON is one object with the members
+// that other programs know (name, provider, modes, messages, longTermSummary and metrics)
+// and more members that preserve everything else. JSON Lines has a line for each record, as
+// in the log. exportedAt is the time of the conversation's last activity, so that the same
+// content always gives the same bytes.
 package portable
 
 import (
@@ -19,16 +18,16 @@ import (
 	"cortext/store"
 )
 
-// Version is the version of the documents that this package writes. It reads every
-// version with the same major number.
+// Version is the document version that this package writes. It reads every version with the
+// same major number.
 const Version = "1.0"
 
 // A Conversation is the content of a document.
 type Conversation struct {
-	Session  *schema.Session  // nil: another program wrote the document, which has only a name and messages
+	Session  *schema.Session  // nil if another program wrote the document; then it has only a name and messages
 	Name     string           // the title; used if Session is nil
-	Messages []schema.Message // the lines of messages.jsonl, in order; earlier states of a record included
-	Tools    []schema.Tool    // the lines of tools.jsonl
+	Messages []schema.Message // the lines of messages.jsonl in order, including superseded revisions
+	Tools    []schema.Tool    // the lines of tools.jsonl in order
 
 	Summaries   []*schema.Summary
 	Document    *Document
@@ -37,27 +36,27 @@ type Conversation struct {
 	LeftOut     []string // what the export left out on request
 }
 
-// A Document is the text that people keep beside a conversation.
+// A Document is a conversation's document for people.
 type Document struct {
-	Name string // of the file, in the conversation's folder
+	Name string // file name in the conversation's folder
 	Text string
 }
 
-// An Attachment is the content of something that was attached to a message or a call.
+// An Attachment is the content of an attachment to a message or a call.
 type Attachment struct {
-	SHA256 string // of the content as the agent had it, in hex; the stored content may be redacted
+	SHA256 string // hash of the original content, in hex; the stored content may be redacted
 	Data   []byte
 }
 
-// A Subagent is the conversation of a sub-agent. It has no document of its own.
+// A Subagent is the conversation of a sub-agent, which has no Document.
 type Subagent struct {
 	NativeID string // names its folder
 	Conversation
 }
 
-// A FormatError says why something is not a document, or not one that can be read.
+// A FormatError says why a text is not a document, or not a readable one.
 type FormatError struct {
-	Foreign bool // it is no document of this kind at all
+	Foreign bool // not a document of this kind at all
 	Why     string
 }
 
@@ -84,7 +83,7 @@ func (c *Conversation) Title() string {
 	return c.Session.DisplayTitle()
 }
 
-// At returns when the conversation was last active; the zero time if nothing has a time.
+// At returns when the conversation was last active, or the zero time if nothing has a time.
 func (c *Conversation) At() time.Time {
 	if c.Session != nil && c.Session.LastActive != "" {
 		return c.Session.LastActive.Time()
@@ -98,8 +97,8 @@ func (c *Conversation) At() time.Time {
 	return last
 }
 
-// FileName returns the name of the file for a conversation: session-{name}-{date} and the
-// suffix of the format.
+// FileName returns the file name for a conversation: session-{name}-{date} plus the suffix
+// of the format.
 func FileName(title string, at time.Time, suffix string) string {
 	date := "undated"
 	if !at.IsZero() {
@@ -108,7 +107,7 @@ func FileName(title string, at time.Time, suffix string) string {
 	return fmt.Sprintf("session-%s-%s.%s", cmp.Or(store.Slug(title), schema.Untitled), date, suffix)
 }
 
-// settled returns the session as a document has it: the same for every copy of the
+// settled returns the session as it appears in documents: the same for every copy of the
 // conversation, wherever its folder is and however long its lines are.
 func settled(s *schema.Session) *schema.Session {
 	s = s.Clone()
@@ -118,13 +117,13 @@ func settled(s *schema.Session) *schema.Session {
 	}
 	s.CountedBytes, s.Repair = 0, nil
 	if FolderWords(s) == "" {
-		s.ConversationID = "" // an earlier version chose it: a copy gets a folder of today's form
+		s.ConversationID = "" // in an older form: a copy gets a folder name of the current form
 	}
 	return s
 }
 
 // FolderWords returns the words in the name of a conversation's folder, or "" if the name
-// has another form than that of [store.FolderName].
+// does not have the form of [store.FolderName].
 func FolderWords(s *schema.Session) string {
 	name := s.ConversationID
 	prefix := s.CreatedAt.Time().UTC().Format("1504") + "-" + s.ConversationType + "-"

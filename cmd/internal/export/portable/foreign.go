@@ -8,7 +8,7 @@ import (
 	"cortext/schema/rawjson"
 )
 
-// Documents of other programs have only the members that the format began with.
+// Documents of other programs have only the original members of the format.
 
 // foreign reports whether another program wrote the document.
 func (c *Conversation) foreign() bool { return c.Session == nil || c.Session.ID == "" }
@@ -29,8 +29,8 @@ func foreignSession(values map[string][]byte) *schema.Session {
 	return s
 }
 
-// foreignMessage reads a message of another program: number n, which follows the one
-// before it.
+// foreignMessage reads message number n of another program. Its parent is the previous
+// message.
 func (c *Conversation) foreignMessage(values map[string][]byte, n int) error {
 	m := schema.Message{ID: rawjson.String(values["id"]), Role: schema.Role(rawjson.String(values["role"]))}
 	switch m.Role {
@@ -39,7 +39,7 @@ func (c *Conversation) foreignMessage(values map[string][]byte, n int) error {
 		return fmt.Errorf("its role %.40q is not user, assistant or system", string(m.Role))
 	}
 	if values["content"] == nil || values["content"][0] != '"' {
-		return errors.New("its content is no text")
+		return errors.New("its content is not a text")
 	}
 	m.Content = rawjson.String(values["content"])
 	if metadata := values["metadata"]; metadata != nil {
@@ -77,7 +77,7 @@ func (c *Conversation) foreignMessage(values map[string][]byte, n int) error {
 	return nil
 }
 
-// foreignCall reads a tool call in the shapes that programs use.
+// foreignCall reads a tool call in any of the forms that other programs use.
 func foreignCall(call map[string][]byte) schema.Tool {
 	t := schema.Tool{ID: rawjson.String(call["id"]), Name: rawjson.String(call["name"])}
 	for _, name := range []string{"input", "arguments", "args"} {

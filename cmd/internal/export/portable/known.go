@@ -1,30 +1,71 @@
 package portable
 
 import (
+	"slices"
 	"strings"
 
 	"cortext/schema"
+	"cortext/schema/rawjson"
 )
 
-// The members of the document that cortext has under other names.
+// The members of the document that have other names in cortext.
 
-// modes are the modes of a conversation, in the words of the document.
-type modes struct {
+// Modes are the modes of a conversation, as the document names them.
+type Modes struct {
 	Orchestrate       bool `json:"orchestrate"`
 	Plan              bool `json:"plan"`
 	BypassPermissions bool `json:"bypassPermissions"`
 }
 
-func modesOf(s *schema.Session) (m modes) {
+// ModesOf returns the modes of a conversation.
+func ModesOf(s *schema.Session) (m Modes) {
 	if at := s.AgentConfig.Modes; at != nil {
 		m.Plan = at.Plan
-		m.BypassPermissions = strings.EqualFold(at.Permission, "bypassPermissions") || strings.EqualFold(at.Permission, "yolo")
+		m.BypassPermissions = bypasses(at.Permission)
+		for _, u := range at.Unknown {
+			m.Orchestrate = m.Orchestrate || u.Name == orchestrate && string(u.Value) == "true"
+		}
 	}
 	return m
 }
 
-// metrics count what is in a conversation.
-type metrics struct {
+// bypassPermission is what Claude Code calls the permission mode that asks for nothing.
+const bypassPermission = "bypassPermissions"
+
+// orchestrate is a mode that no agent of ours has: session.json keeps it for the programs
+// that do.
+const orchestrate = "orchestrate"
+
+func bypasses(permission string) bool {
+	return strings.EqualFold(permission, bypassPermission) || strings.EqualFold(permission, "yolo")
+}
+
+// SetModes records the modes of a conversation, in its agent's words where it has any. They
+// are shown, and switch nothing on.
+func SetModes(s *schema.Session, m Modes) {
+	at := schema.Modes{}
+	if have := s.AgentConfig.Modes; have != nil {
+		at = *have
+	}
+	at.Plan = m.Plan
+	switch {
+	case !m.BypassPermissions && bypasses(at.Permission):
+		at.Permission = ""
+	case m.BypassPermissions && !bypasses(at.Permission):
+		at.Permission = bypassPermission
+		if s.AgentConfig.Agent == "gemini" {
+			at.Permission = "yolo"
+		}
+	}
+	at.Unknown = slices.DeleteFunc(slices.Clone(at.Unknown), func(u rawjson.Member) bool { return u.Name == orchestrate })
+	if m.Orchestrate {
+		at.Unknown = append(at.Unknown, rawjson.Member{Name: orchestrate, Value: []byte("true")})
+	}
+	s.AgentConfig.Modes = &at
+}
+
+// Metrics are counts of a conversation's content.
+type Metrics struct {
 	MessageCount     int   `json:"messageCount"`
 	ToolCallCount    int   `json:"toolCallCount"`
 	TokenEstimate    int64 `json:"tokenEstimate"`
@@ -33,16 +74,17 @@ type metrics struct {
 	CachedTokens     int64 `json:"cachedTokens"`
 }
 
-func metricsOf(s *schema.Session, messages, tools int) metrics {
-	m := metrics{MessageCount: messages, ToolCallCount: tools, TokenEstimate: s.Tokens}
+// MetricsOf returns the metrics of a conversation with a number of messages and of tool calls.
+func MetricsOf(s *schema.Session, messages, tools int) Metrics {
+	m := Metrics{MessageCount: messages, ToolCallCount: tools, TokenEstimate: s.Tokens}
 	if u := s.Usage; u != nil {
 		m.PromptTokens, m.CompletionTokens, m.CachedTokens = u.PromptTokens, u.CompletionTokens, u.CachedTokens
 	}
 	return m
 }
 
-// providerOf returns the provider of the model: claude, openai, xai, or another word.
-func providerOf(s *schema.Session) string {
+// ProviderOf returns the provider of the model: claude, openai, xai, or another name.
+func ProviderOf(s *schema.Session) string {
 	name := ""
 	if p := s.AgentConfig.Provider; p != nil {
 		name = p.Type
@@ -62,7 +104,16 @@ func providerOf(s *schema.Session) string {
 	return name
 }
 
-// agentOf returns the agent that a provider stands for, or "" if it is none of ours.
+// SetProvider records the provider of the model, and with it the agent if it is one of ours.
+func SetProvider(s *schema.Session, provider string) {
+	if agent := agentOf(provider); agent != "" {
+		s.AgentConfig.Agent = agent
+		return
+	}
+	s.AgentConfig.Provider = &schema.Provider{Type: provider}
+}
+
+// agentOf returns the agent for a provider, or "" if cortext has no such agent.
 func agentOf(provider string) string {
 	switch provider {
 	case "claude", "gemini", "opencode":

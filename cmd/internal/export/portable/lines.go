@@ -14,9 +14,10 @@ import (
 )
 
 // A document in JSON Lines begins with a line {"version":…,"exportedAt":…,"conversation":…}.
-// Each further line has one member, which says what it is: tool, message, summary,
-// document, attachment, left_out; subagent begins the conversation of a sub-agent, named by
-// the native ids on the way to it, and end has the number of lines before it.
+// Each further line is an object with one member, whose name gives its kind: tool, message,
+// summary, document, attachment or left_out. subagent starts the conversation of a
+// sub-agent and has the native ids of the sub-agents that lead to it. end has the number of
+// lines before it.
 
 // WriteLines writes a conversation as JSON Lines.
 func WriteLines(to io.Writer, c *Conversation) error {
@@ -42,7 +43,7 @@ func (w *lineWriter) endLine() {
 	w.lines++
 }
 
-// about ends the line of a conversation.
+// about writes the rest of a line that starts a conversation.
 func (w *lineWriter) about(c *Conversation) {
 	if c.Session != nil {
 		w.record(c.Session)
@@ -54,8 +55,8 @@ func (w *lineWriter) about(c *Conversation) {
 	w.endLine()
 }
 
-// records writes the lines after that of a conversation. way are the native ids of the
-// sub-agents that it is in.
+// records writes the lines that follow the first line of a conversation. way has the native
+// ids of the sub-agents that contain it.
 func (w *lineWriter) records(c *Conversation, way []string) {
 	if len(c.LeftOut) > 0 {
 		w.begin("left_out")
@@ -100,15 +101,15 @@ func (w *lineWriter) records(c *Conversation, way []string) {
 	}
 }
 
-// headBytes is how much of a file shows whether it is a document.
+// headBytes is the size of the start of a file that shows whether it is a document.
 const headBytes = 512
 
-// IsLines reports whether a file that begins with these bytes is a document in JSON Lines.
+// IsLines reports whether a file that starts with head is a document in JSON Lines.
 func IsLines(head []byte) bool {
 	return hasPrefix(head, `{"version":"`, `","exportedAt":`, `,"conversation":`)
 }
 
-// hasPrefix reports whether text begins with the parts, each shortly after the one before.
+// hasPrefix reports whether text starts with the parts, with little between them.
 func hasPrefix(head []byte, parts ...string) bool {
 	text := string(head[:min(len(head), headBytes)])
 	for i, part := range parts {
@@ -155,13 +156,13 @@ func ReadLines(from io.Reader) (*Conversation, error) {
 	case r.all == nil:
 		return nil, &FormatError{Foreign: true, Why: "holds no conversation"}
 	case !r.ended:
-		return nil, damaged("it is cut off: its last line is missing")
+		return nil, damaged("it is truncated: its last line is missing")
 	}
 	return r.all, nil
 }
 
 type lineReader struct {
-	all, now *Conversation // the document, and the conversation that lines go into
+	all, now *Conversation // the document, and the conversation that the current lines belong to
 	lines    int
 	ended    bool
 }
@@ -252,14 +253,14 @@ func (r *lineReader) subagent(members []rawjson.Member) error {
 	}
 	id := way[len(way)-1]
 	if id == "" || at.subagent(id) != nil {
-		return errors.New("a sub-agent is there twice, or has no id")
+		return errors.New("a sub-agent appears twice or has no id")
 	}
 	at.Subagents = append(at.Subagents, Subagent{NativeID: id})
 	r.now = &at.Subagents[len(at.Subagents)-1].Conversation
 	return r.now.about(conversation)
 }
 
-// maxSubagentDepth is how many sub-agents may be within each other.
+// maxSubagentDepth is how deep sub-agents may be nested.
 const maxSubagentDepth = 16
 
 func (c *Conversation) subagent(id string) *Conversation {
@@ -271,7 +272,7 @@ func (c *Conversation) subagent(id string) *Conversation {
 	return nil
 }
 
-// other reads a line that few documents have.
+// other reads the less common kinds of lines.
 func (r *lineReader) other(kind string, value []byte) error {
 	switch kind {
 	case "summary":

@@ -1,6 +1,7 @@
 package portable
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"iter"
@@ -12,7 +13,7 @@ import (
 	"cortext/schema/rawjson"
 )
 
-// IsJSON reports whether a file that begins with these bytes may be a document in JSON.
+// IsJSON reports whether a file that starts with head may be a document in JSON.
 func IsJSON(head []byte) bool {
 	text := string(head[:min(len(head), headBytes)])
 	i := 0
@@ -22,8 +23,9 @@ func IsJSON(head []byte) bool {
 	return i < len(text) && text[i] == '{'
 }
 
-// ReadJSON reads a document in JSON, which another program may have written. It keeps
-// parts of text. The error is a [*FormatError] if text is damaged or no document.
+// ReadJSON reads a document in JSON, which another program may have written. The result
+// shares memory with text. The error is a [*FormatError] if text is damaged or not a
+// document.
 func ReadJSON(text []byte) (*Conversation, error) {
 	values, err := object(text)
 	if err != nil {
@@ -108,7 +110,7 @@ func (c *Conversation) subagents(raw []byte, depth int) error {
 		}
 		id := rawjson.String(values["native_id"])
 		if id == "" || c.subagent(id) != nil || depth >= maxSubagentDepth {
-			return errors.New("a sub-agent is there twice, has no id, or is too deep")
+			return errors.New("a sub-agent appears twice, has no id, or is nested too deeply")
 		}
 		sub := Subagent{NativeID: id}
 		if err := sub.session(item, depth+1); err != nil {
@@ -195,7 +197,7 @@ func (c *Conversation) message(raw []byte, n int) error {
 	return nil
 }
 
-// superseded puts the earlier states of records where they were in the logs.
+// superseded puts superseded revisions back where they were in the logs.
 func (c *Conversation) superseded(raw []byte) error {
 	if raw == nil {
 		return nil
@@ -222,7 +224,7 @@ func insert[R any](records []R, earlier []byte, parse func([]byte) (R, error)) (
 		}
 		at, err := strconv.Atoi(string(values["line"]))
 		if err != nil || at < len(out) || at-len(out) > len(records) {
-			return nil, errors.New("the place of an earlier state of a record is wrong")
+			return nil, errors.New("the line number of a superseded record is wrong")
 		}
 		n := at - len(out)
 		out, records = append(out, records[:n]...), records[n:]
@@ -235,7 +237,7 @@ func insert[R any](records []R, earlier []byte, parse func([]byte) (R, error)) (
 	return append(out, records...), nil
 }
 
-// timeIn reads a time: milliseconds of Unix time, or RFC 3339.
+// timeIn reads a time, in milliseconds of Unix time or RFC 3339.
 func timeIn(raw []byte) (schema.Time, error) {
 	if len(raw) == 0 || string(raw) == "null" {
 		return "", nil
@@ -243,18 +245,18 @@ func timeIn(raw []byte) (schema.Time, error) {
 	if raw[0] == '"' {
 		at := schema.Time(rawjson.String(raw))
 		if at.Time().IsZero() {
-			return "", fmt.Errorf("%.40q is no time", string(at))
+			return "", fmt.Errorf("%.40q is not a time", string(at))
 		}
 		return at, nil
 	}
 	ms, err := strconv.ParseFloat(string(raw), 64)
 	if err != nil || math.Abs(ms) > 1<<53 {
-		return "", fmt.Errorf("%.40s is no time", raw)
+		return "", fmt.Errorf("%.40s is not a time", raw)
 	}
 	return spelled(int64(ms)), nil
 }
 
-// parseRecord reads the session.json of a document.
+// parseRecord reads the session.json in a document.
 func parseRecord(raw []byte) (*schema.Session, error) {
 	s, err := schema.ParseSession(raw)
 	switch {
@@ -268,7 +270,7 @@ func parseRecord(raw []byte) (*schema.Session, error) {
 	return s, nil
 }
 
-// object returns the values of an object by name. Names that are there twice are an error.
+// object returns the values of an object by name. Duplicate names are an error.
 func object(raw []byte) (map[string][]byte, error) {
 	members, err := rawjson.Object(raw)
 	if err != nil {
@@ -285,14 +287,14 @@ func byName(members []rawjson.Member) map[string][]byte {
 	return values
 }
 
-// each yields the elements of a list; of nothing, if there is none.
+// each yields the elements of a list. A missing or null list has none.
 func each(raw []byte) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		if raw == nil || string(raw) == "null" {
 			return
 		}
 		if raw[0] != '[' {
-			yield(nil, errors.New("a list is missing"))
+			yield(nil, errors.New("a value is not a list"))
 			return
 		}
 		for item := range rawjson.Elements(raw) {
@@ -316,4 +318,20 @@ func texts(raw []byte) (list []string, err error) {
 		list = append(list, text)
 	}
 	return list, nil
+}
+
+// Read reads a document in either form. ok is false if the text is neither.
+func Read(text []byte) (c *Conversation, ok bool, err error) {
+	switch {
+	case IsLines(text):
+		c, err = ReadLines(bytes.NewReader(text))
+		return c, true, err
+	case !IsJSON(text):
+		return nil, false, nil
+	}
+	c, err = ReadJSON(text)
+	if format := (*FormatError)(nil); errors.As(err, &format) && (format.Foreign || !bytes.Contains(text[:min(len(text), 4096)], []byte(`"exportedAt"`))) {
+		return nil, false, nil
+	}
+	return c, true, err
 }

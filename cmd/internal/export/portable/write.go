@@ -13,7 +13,7 @@ import (
 	"cortext/schema/rawjson"
 )
 
-// WriteJSON writes a conversation as one JSON object, a message or call on each line.
+// WriteJSON writes a conversation as one JSON object, with each message or call on its own line.
 func WriteJSON(to io.Writer, c *Conversation) error {
 	w := writer{out: bufio.NewWriterSize(to, 1<<16)}
 	w.raw("{\n\"version\":\"" + Version + "\",\n\"exportedAt\":")
@@ -24,7 +24,7 @@ func WriteJSON(to io.Writer, c *Conversation) error {
 	return w.end()
 }
 
-// millis returns a time in milliseconds of Unix time, 0 for the zero time.
+// millis returns a time in milliseconds of Unix time, or 0 for the zero time.
 func millis(t time.Time) int64 {
 	if t.IsZero() {
 		return 0
@@ -36,7 +36,7 @@ func millis(t time.Time) int64 {
 type writer struct {
 	out  *bufio.Writer
 	buf  []byte
-	line []byte // of a record
+	line []byte // buffer for a record
 	err  error
 }
 
@@ -64,7 +64,7 @@ func (w *writer) quote(s string) {
 	w.bytes(w.buf)
 }
 
-// session writes the object of a conversation. native is the id of a sub-agent.
+// session writes the object of a conversation. native is a sub-agent's id.
 func (w *writer) session(c *Conversation, native string) {
 	w.raw("{\n")
 	if native != "" {
@@ -79,9 +79,9 @@ func (w *writer) session(c *Conversation, native string) {
 		s = new(schema.Session)
 	}
 	w.raw(",\n\"provider\":")
-	w.quote(providerOf(s))
+	w.quote(ProviderOf(s))
 	w.raw(",\n\"modes\":")
-	w.value(modesOf(s))
+	w.value(ModesOf(s))
 	messages, earlier := counting(c.Messages, func(m *schema.Message) (string, int64) { return m.ID, m.Precedence() })
 	w.raw(",\n\"messages\":[")
 	for i, at := range messages {
@@ -92,7 +92,7 @@ func (w *writer) session(c *Conversation, native string) {
 	w.quote(s.ContextSummary)
 	w.raw(",\n\"metrics\":")
 	tools, earlierTools := counting(c.Tools, func(t *schema.Tool) (string, int64) { return t.ID, t.Precedence() })
-	w.value(metricsOf(s, len(messages), len(tools)))
+	w.value(MetricsOf(s, len(messages), len(tools)))
 	w.raw(",\n\"tools\":[")
 	for i, at := range tools {
 		w.item(i)
@@ -157,7 +157,7 @@ func (w *writer) rest(c *Conversation) {
 	}
 }
 
-// item begins an element of a list.
+// item starts an element of a list.
 func (w *writer) item(i int) {
 	if i > 0 {
 		w.raw(",")
@@ -165,7 +165,7 @@ func (w *writer) item(i int) {
 	w.raw("\n")
 }
 
-// value writes a value that has no text of the conversation.
+// value writes a value that does not contain text of the conversation.
 func (w *writer) value(v any) {
 	b, err := json.Marshal(v)
 	if w.err == nil {
@@ -197,7 +197,7 @@ func (w *writer) summary(s *schema.Summary) {
 	w.compact(b)
 }
 
-// compact writes an object that has a member on each line on one.
+// compact writes an object on a single line. Its input has a member on each line.
 func (w *writer) compact(object []byte) {
 	members, err := rawjson.Members(object)
 	if err != nil && w.err == nil {
@@ -229,8 +229,8 @@ func (w *writer) attachment(a *Attachment) {
 	w.raw(",\"data\":\"" + base64.StdEncoding.EncodeToString(a.Data) + "\"}")
 }
 
-// message writes a message in the shape that other programs know; metadata has the rest of
-// the record.
+// message writes a message in the form that other programs know. Its metadata holds the
+// rest of the record.
 func (w *writer) message(m *schema.Message) {
 	w.line = schema.AppendMessage(w.line[:0], m)
 	record := line(w.line)
@@ -283,7 +283,7 @@ func (w *writer) message(m *schema.Message) {
 	w.raw("}")
 }
 
-// spelled returns a time in the spelling of the format; the empty time for 0.
+// spelled returns a time in the form of the format, or the empty time for 0.
 func spelled(ms int64) schema.Time {
 	if ms == 0 {
 		return ""
@@ -293,8 +293,8 @@ func spelled(ms int64) schema.Time {
 
 func line(b []byte) []byte { return bytes.TrimSuffix(b, []byte("\n")) }
 
-// counting returns the indexes of the records that count, and of the earlier states of
-// these, both in order.
+// counting returns the indexes of the current revisions and of the superseded ones, both in
+// order.
 func counting[R any](records []R, key func(*R) (id string, precedence int64)) (counts, earlier []int) {
 	best := make(map[string]int, len(records))
 	for i := range records {

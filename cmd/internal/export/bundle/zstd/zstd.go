@@ -1,5 +1,5 @@
-// Package zstd compresses and decompresses bundles. Only the program that cortext starts
-// for them links it: the library's tables would add a twentieth to every start of cortext.
+// Package zstd compresses and decompresses bundles. Only cortext-web links it: the
+// library's tables would make every start of cortext a twentieth longer.
 package zstd
 
 import (
@@ -9,16 +9,16 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// windowBytes is how far back the compression looks. A larger window costs time for a small
-// bundle and gains little.
+// windowBytes is how far back the compressor looks. A larger window slows down small
+// bundles and gains little.
 const windowBytes = 1 << 20
 
-// Compress returns a writer that compresses to another one until it is closed.
+// Compress returns a writer that compresses to the given one. Close it to finish the data.
 func Compress(to io.Writer) (io.WriteCloser, error) {
 	return zstd.NewWriter(to, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(windowBytes), zstd.WithLowerEncoderMem(true), zstd.WithEncoderLevel(zstd.SpeedFastest))
 }
 
-// Decompress returns a reader of what another one has compressed. It uses at most 256 MiB of
+// Decompress returns a reader that decompresses the given one. It uses at most 256 MiB of
 // memory, whatever the input asks for.
 func Decompress(from io.Reader) (io.ReadCloser, error) {
 	z, err := zstd.NewReader(from, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(256<<20), zstd.WithDecoderMaxWindow(64<<20))
@@ -28,7 +28,7 @@ func Decompress(from io.Reader) (io.ReadCloser, error) {
 	return z.IOReadCloser(), nil
 }
 
-// CompressAll compresses all of a reader.
+// CompressAll compresses everything it reads.
 func CompressAll(to io.Writer, from io.Reader) error {
 	z, err := Compress(to)
 	if err != nil {
@@ -38,7 +38,7 @@ func CompressAll(to io.Writer, from io.Reader) error {
 	return errors.Join(err, z.Close())
 }
 
-// DecompressAll decompresses all of a reader.
+// DecompressAll decompresses everything it reads.
 func DecompressAll(to io.Writer, from io.Reader) error {
 	z, err := Decompress(from)
 	if err != nil {

@@ -1,8 +1,6 @@
-// Package markdown renders Markdown as HTML with goldmark, in a way that a page can have: no
-// HTML of the text's own, links only to http, https and mailto, and no ids.
-//
-// goldmark adds a third to the time that a program needs to start, so only the program that
-// writes pages links it.
+// Package markdown renders Markdown with goldmark as HTML that is safe in a page: HTML in
+// the text is escaped, links lead only to http, https and mailto, and elements have no ids.
+// goldmark makes a program's start a third longer, so only cortext-web links it.
 package markdown
 
 import (
@@ -46,7 +44,7 @@ func (m Markdown) Append(dst []byte, s string) (html []byte, ok bool) {
 	return out.Bytes(), true
 }
 
-// level puts the headings of a text below those of the page, without gaps between levels.
+// level moves the headings of a text below those of the page, without gaps between levels.
 func level(tree ast.Node) {
 	last := 2
 	_ = ast.Walk(tree, func(node ast.Node, entering bool) (ast.WalkStatus, error) {
@@ -58,7 +56,7 @@ func level(tree ast.Node) {
 	})
 }
 
-// nodes renders what goldmark would render in a way that a page cannot have.
+// nodes renders the nodes for which goldmark's output would not be safe in a page.
 type nodes struct{}
 
 func (n nodes) RegisterFuncs(to renderer.NodeRendererFuncRegisterer) {
@@ -73,7 +71,7 @@ func (n nodes) RegisterFuncs(to renderer.NodeRendererFuncRegisterer) {
 	to.Register(east.KindTaskCheckBox, n.checkBox)
 }
 
-// rawHTML writes HTML in a text as text: a reader of code wants to see it.
+// rawHTML escapes HTML in a text, because a reader of code wants to see it.
 func (nodes) rawHTML(w util.BufWriter, source []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
 	if entering {
 		lines := node.(*ast.RawHTML).Segments
@@ -114,7 +112,7 @@ func linesOf(node ast.Node, source []byte) string {
 	return b.String()
 }
 
-// linkTo returns the address of a link if a page may have it.
+// linkTo returns the address of a link if it is allowed in a page.
 func linkTo(address string) (string, bool) {
 	address = strings.TrimSpace(address)
 	u, err := url.Parse(address)
@@ -141,7 +139,7 @@ func (nodes) link(w util.BufWriter, source []byte, node ast.Node, entering bool)
 		_, _ = w.WriteString(linkEnd)
 	case ok:
 		_, _ = w.WriteString("</a>")
-	case !entering && len(link.Destination) > 0: // a file, or something that a page does not open
+	case !entering && len(link.Destination) > 0: // a file, or an address that a page must not open
 		_, _ = w.Write(page.AppendText([]byte(" <span class=\"to\">("), string(link.Destination)))
 		_, _ = w.WriteString(")</span>")
 	}
@@ -169,7 +167,7 @@ func (nodes) autoLink(w util.BufWriter, source []byte, node ast.Node, entering b
 	return ast.WalkContinue, nil
 }
 
-// image writes a link: a page loads nothing.
+// image writes a link, because a page loads nothing.
 func (nodes) image(w util.BufWriter, source []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
 	image := node.(*ast.Image)
 	address, ok := linkTo(string(image.Destination))
@@ -188,7 +186,7 @@ func (nodes) image(w util.BufWriter, source []byte, node ast.Node, entering bool
 	return ast.WalkContinue, nil
 }
 
-// heading writes a heading without an id, which could be that of something else.
+// heading writes a heading without an id, because ids could collide with the page's.
 func (nodes) heading(w util.BufWriter, _ []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
 	level := string(rune('0' + min(node.(*ast.Heading).Level, 6)))
 	if entering {

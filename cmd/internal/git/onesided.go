@@ -1,0 +1,154 @@
+package git
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// A OneSided is a folder that one side of a merge deleted and the other changed. Git leaves
+// such a conflict to the user and calls no merge driver: the revert of the commit that began
+// a conversation is one if somebody went on with it. Git may also have deleted files of the
+// folder that the other side did not change.
+type OneSided struct {
+	Path  string // relative to the root, with slashes
+	files []string
+	ours  bool // the current branch changed it
+}
+
+// Conflicts are the files and folders that git could not merge.
+type Conflicts struct {
+	OneSided []OneSided
+	Other    []string // paths of all other conflicts, relative to the root
+}
+
+// conversationDepth is how many elements the path of a conversation's folder has.
+const conversationDepth = 3
+
+// ConflictsIn lists what is unmerged in the index of a work tree. Of the folders below dir,
+// it tells those that one side deleted.
+func ConflictsIn(ctx context.Context, root, dir string) (Conflicts, error) {
+	var found Conflicts
+	at, err := read(ctx, root, "rev-parse", "--show-prefix", "--show-cdup")
+	if err != nil {
+		return found, err
+	}
+	prefix, top, _ := strings.Cut(strings.TrimSuffix(at, "\n"), "\n")
+	out, err := read(ctx, root, "ls-files", "--unmerged", "-z", "--full-name", "--", cmp.Or(top, "."))
+	if err != nil || out == "" {
+		return found, err
+	}
+	stages := map[string]string{} // by path
+	for entry := range strings.SplitSeq(strings.TrimSuffix(out, "\x00"), "\x00") {
+		if info, path, ok := strings.Cut(entry, "\t"); ok {
+			stages[path] += info[len(info)-1:]
+		}
+	}
+	folders := map[string]*OneSided{}
+	for _, path := range slices.Sorted(maps.Keys(stages)) {
+		name, within := strings.CutPrefix(path, prefix)
+		parts := strings.Split(name, "/")
+		side := stages[path]
+		if !within || !strings.HasPrefix(name, dir+"/") || len(parts) <= conversationDepth || side != "12" && side != "13" {
+			found.Other = append(found.Other, name)
+			continue
+		}
+		folder := strings.Join(parts[:conversationDepth], "/")
+		if folders[folder] == nil {
+			folders[folder] = &OneSided{Path: folder, ours: side == "12"}
+		}
+		if f := folders[folder]; f.ours == (side == "12") {
+			f.files = append(f.files, name)
+		} else {
+			found.Other = append(found.Other, name)
+		}
+	}
+	for _, folder := range slices.Sorted(maps.Keys(folders)) {
+		found.OneSided = append(found.OneSided, *folders[folder])
+	}
+	return found, nil
+}
+
+// other returns the commit that is merged into the current branch, or applied to it.
+func other(operation string) (commit string, ok bool) {
+	switch operation {
+	case "merge":
+		return "MERGE_HEAD", true
+	case "cherry-pick":
+		return "CHERRY_PICK_HEAD", true
+	case "rebase":
+		return "REBASE_HEAD", true
+	case "revert":
+		return "REVERT_HEAD^", true
+	}
+	return "", false
+}
+
+// Keep resolves a conflict for the side that changed the folder: its version of the files
+// that the other side deleted is in the work tree and the index afterwards.
+func Keep(ctx context.Context, root string, f OneSided) error {
+	theirs, ok := other(Operation(root))
+	if !ok {
+		return errors.New("no merge is under way")
+	}
+	from, without := "HEAD", theirs
+	if !f.ours {
+		from, without = theirs, "HEAD"
+	}
+	have, err := filesOf(ctx, root, from, f.Path)
+	if err != nil {
+		return err
+	}
+	lacks, err := filesOf(ctx, root, without, f.Path)
+	if err != nil {
+		return err
+	}
+	lost := slices.DeleteFunc(have, func(name string) bool { return slices.Contains(lacks, name) })
+	if len(lost) == 0 {
+		return errors.New(f.Path + ": nothing of it is in " + from)
+	}
+	_, err = output(withPaths(ctx, root, lost, "checkout", "--quiet", from))
+	return err
+}
+
+// filesOf lists the files of a folder in a commit, relative to the root.
+func filesOf(ctx context.Context, root, commit, folder string) (list []string, err error) {
+	out, err := read(ctx, root, "ls-tree", "-r", "-z", "--name-only", commit, "--", folder)
+	if err != nil {
+		return nil, err
+	}
+	for name := range strings.SplitSeq(strings.TrimSuffix(out, "\x00"), "\x00") {
+		if name != "" {
+			list = append(list, name)
+		}
+	}
+	return list, nil
+}
+
+// KeepChanged resolves the conflicts in conversations that one side deleted, for the side
+// that went on. It returns their folders. If nothing else is unmerged and a merge is under
+// way, it commits that merge.
+func (x Exchange) KeepChanged(ctx context.Context) (kept []string, done bool, err error) {
+	op := Operation(x.Root)
+	if op == "" {
+		return nil, true, nil
+	}
+	found, err := ConflictsIn(ctx, x.Root, x.Folders[0])
+	if err != nil {
+		return nil, false, err
+	}
+	for _, f := range found.OneSided {
+		if err := Keep(ctx, x.Root, f); err != nil {
+			return kept, false, err
+		}
+		kept = append(kept, f.Path)
+	}
+	if len(kept) == 0 || len(found.Other) > 0 || op != "merge" {
+		return kept, false, nil
+	}
+	_, err = output(attend(x.asking(ctx, "commit", "--quiet", "--no-edit")))
+	return kept, err == nil, err
+}

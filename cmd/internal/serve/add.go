@@ -1,0 +1,153 @@
+package serve
+
+import (
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+
+	"cortext/cmd/internal/workspace"
+	"cortext/schema"
+	"cortext/store"
+)
+
+// A newMessage is a message that a client adds to a conversation.
+type newMessage struct {
+	ID      string      `json:"id"`      // the client's own; empty: the server makes one. Adding it again changes nothing
+	Role    schema.Role `json:"role"`    // user, assistant or system; empty: user
+	Content string      `json:"content"` // what was said
+	Model   string      `json:"model"`   // of an assistant
+}
+
+// A messageAnswer is the answer with a message.
+type messageAnswer struct {
+	Message message `json:"message"`
+}
+
+// maxID is how many characters a client's id may have.
+const maxID = 200
+
+// addMessage answers POST /api/sessions/{id}/messages: it adds a message, and runs no agent.
+func (s *Server) addMessage(_ http.ResponseWriter, r *http.Request) (*answer, error) {
+	var in newMessage
+	if err := read(r, &in); err != nil {
+		return nil, err
+	}
+	space, e, err := s.on(r)
+	if err != nil {
+		return nil, err
+	}
+	defer space.End()
+	m, err := s.add(space, e, in)
+	if err != nil {
+		return nil, err
+	}
+	return &answer{status: http.StatusCreated, body: messageAnswer{messageOf(m, nil)}, location: "/api/sessions/" + e.Session.ID + "/messages?after=" + m.ParentID}, nil
+}
+
+// add adds a message at the end of a conversation. It is on disk when add returns.
+func (s *Server) add(space *Space, e store.Entry, in newMessage) (*schema.Message, error) {
+	switch {
+	case strings.TrimSpace(in.Content) == "":
+		return nil, invalid("content is missing: what the message says")
+	case len(in.ID) > maxID || strings.ContainsFunc(in.ID, func(c rune) bool { return c <= ' ' || c == 0x7f }):
+		return nil, invalid("id is at most %d characters without spaces", maxID)
+	}
+	switch in.Role {
+	case "":
+		in.Role = schema.User
+	case schema.User, schema.Assistant, schema.System:
+	default:
+		return nil, invalid("role %q is not user, assistant or system", in.Role)
+	}
+	// The store's lock is for processes and polls. Requests wait for each other in order.
+	defer s.writers.lock(space.Store.Root() + "\n" + e.Session.ID)()
+	return space.say(e, schema.Message{ID: in.ID, Role: in.Role, Content: in.Content, Model: in.Model})
+}
+
+// say appends a message after the newest one, with a new id if it has none.
+func (space *Space) say(e store.Entry, m schema.Message) (*schema.Message, error) {
+	w := space.Workspace
+	c, err := w.Conversation(e.Path)
+	if err != nil {
+		return nil, err
+	}
+	defer c.Close()
+	tx, err := c.Begin()
+	if err != nil {
+		return nil, err
+	}
+	defer tx.Rollback()
+	if m.ID != "" {
+		if known, err := tx.Holds(m.ID); err != nil || known {
+			return &m, err
+		}
+	}
+	if m.ParentID, err = lastOf(c); err != nil { // under the lock: nobody appends meanwhile
+		return nil, err
+	}
+	m.Timestamp = schema.NewTime(w.Env.Now())
+	if m.ID == "" {
+		var entropy [10]byte
+		if _, err := io.ReadFull(w.Env.Entropy(), entropy[:]); err != nil {
+			return nil, err
+		}
+		m.ID = schema.NewID(m.Timestamp.Time(), entropy)
+	}
+	if err := tx.Append(schema.Batch{Messages: []schema.Message{m}}); err != nil {
+		return nil, err
+	}
+	if err := tx.Flush(); err != nil {
+		return nil, err
+	}
+	if w.TurnDue(tx) {
+		if err := w.FinishIn(tx, c, workspace.Finishing{}); err != nil {
+			return nil, err
+		}
+	}
+	return &m, tx.Commit()
+}
+
+// lastOf returns the id of the last message of the branch that a resume continues.
+func lastOf(c *store.Conversation) (string, error) {
+	h, _, err := c.History(store.Limit{Messages: 1})
+	if err != nil || len(h.Messages) == 0 {
+		return "", err
+	}
+	return h.Messages[len(h.Messages)-1].ID, nil
+}
+
+// locks are locks by name. Who waits for one gets it in order.
+type locks struct {
+	mu sync.Mutex
+	of map[string]*namedLock
+}
+
+type namedLock struct {
+	sync.Mutex
+	users int
+}
+
+// lock waits for a lock, and returns what releases it.
+func (l *locks) lock(name string) (unlock func()) {
+	l.mu.Lock()
+	if l.of == nil {
+		l.of = map[string]*namedLock{}
+	}
+	n := l.of[name]
+	if n == nil {
+		n = &namedLock{}
+		l.of[name] = n
+	}
+	n.users++
+	l.mu.Unlock()
+	n.Lock()
+	return func() {
+		n.Unlock()
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if n.users--; n.users == 0 {
+			delete(l.of, name)
+		}
+	}
+}

@@ -1,0 +1,278 @@
+package serve
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"cortext/cmd/internal/payload"
+	"cortext/cmd/internal/search"
+	"cortext/resume"
+)
+
+// A found is a conversation that a search found.
+type found struct {
+	Session sessionMetadata `json:"session"`
+	Count   int             `json:"count"` // texts that match
+	Hits    []hit           `json:"hits"`  // some of them
+}
+
+// A searchAnswer is the answer to a search.
+type searchAnswer struct {
+	Results []found `json:"results"`
+	Total   int     `json:"total"` // conversations that match
+}
+
+// A hit is a text that matches.
+type hit struct {
+	Place     string   `json:"place"`
+	Number    int      `json:"number"` // of the message; 0: none, or on a branch that was left
+	MessageID string   `json:"messageId"`
+	Parts     []string `json:"parts"` // the sentence: text and matches in turn, text first
+}
+
+const (
+	foundLen  = 50  // conversations in the answer to a search, unless the client asks for another number
+	foundMost = 500 // conversations in it
+	hitsLen   = 3   // hits of each
+)
+
+// search answers GET /api/search.
+func (s *Server) search(_ http.ResponseWriter, r *http.Request) (*answer, error) {
+	q, err := queryOf(r)
+	if err != nil {
+		return nil, err
+	}
+	sel, err := selectionOf(r)
+	if err != nil {
+		return nil, err
+	}
+	limit, err := number(r, "limit", 1, foundMost, foundLen)
+	if err != nil {
+		return nil, err
+	}
+	space, err := s.open(r)
+	if err != nil {
+		return nil, err
+	}
+	defer space.End()
+	l, err := space.Listing(nil)
+	if err != nil {
+		return nil, err
+	}
+	defer l.Close()
+	sel.Filter.All = sel.Filter.All || len(sel.Filter.Statuses) == 0
+	from := search.Source{Store: space.Store, Open: space.Open, Index: search.OpenIndex(space.Store.Cache)}
+	defer from.Index.Close()
+	for _, i := range l.Select(sel.Filter) {
+		from.Rows = append(from.Rows, l.Row(i))
+	}
+	var results []*search.Result
+	if err := q.Run(r.Context(), []search.Source{from}, hitsLen, func(one *search.Result) { results = append(results, one) }); err != nil {
+		return nil, err
+	}
+	slices.SortFunc(results, (*search.Result).Compare)
+	total := len(results)
+	out := []found{}
+	for _, one := range results[:min(limit, total)] {
+		f := found{Session: describe(&one.Row), Count: one.Count, Hits: []hit{}}
+		for _, h := range one.Hits {
+			f.Hits = append(f.Hits, hit{string(h.Place), h.Message, h.MessageID, partsOf(h.Excerpt)})
+		}
+		out = append(out, f)
+	}
+	return &answer{body: searchAnswer{out, total}}, nil
+}
+
+func queryOf(r *http.Request) (*search.Query, error) {
+	text := strings.TrimSpace(r.URL.Query().Get("q"))
+	if text == "" {
+		return nil, invalid("q is missing: what to search for")
+	}
+	regexp, err := truth(r, "regexp")
+	if err != nil {
+		return nil, err
+	}
+	var q *search.Query
+	if regexp {
+		q, err = search.ParseRegexps([]string{text})
+	} else {
+		q, err = search.Parse(text)
+	}
+	if err != nil {
+		return nil, invalid("q: %v", err)
+	}
+	in := search.Field(r.URL.Query().Get("in"))
+	if in != "" && !slices.Contains(search.Fields, in) {
+		return nil, invalid("in=%q is not one of %v", in, search.Fields)
+	}
+	q.In = in
+	return q, nil
+}
+
+// partsOf cuts a sentence into what is before, in, between and after its matches.
+func partsOf(e search.Excerpt) (parts []string) {
+	at := 0
+	for _, m := range e.Matches {
+		parts = append(parts, e.Text[at:m[0]], e.Text[m[0]:m[1]])
+		at = m[1]
+	}
+	return append(parts, e.Text[at:])
+}
+
+// A preview is what an agent would get.
+type preview struct {
+	Agent      string    `json:"agent"`
+	Strategy   string    `json:"strategy"`
+	Tokens     int       `json:"tokens"`
+	Budget     int       `json:"budget"`
+	Room       int       `json:"room"`     // tokens that the model has room for; 0: unknown
+	Original   int       `json:"original"` // messages
+	Included   int       `json:"included"`
+	Summarized int       `json:"summarized"`
+	Parts      []part    `json:"parts"`
+	LeftOut    []leftOut `json:"leftOut"`
+	Text       string    `json:"text,omitempty"` // the payload, if the request asks for it
+}
+
+type part struct {
+	What    string `json:"what"`
+	Message int    `json:"message"`
+	Tokens  int    `json:"tokens"`
+	Whole   bool   `json:"whole"`
+	Why     string `json:"why"`
+}
+
+type leftOut struct {
+	What   string `json:"what"`
+	Count  int    `json:"count"`
+	Tokens int    `json:"tokens"`
+	Show   string `json:"show"`
+}
+
+// context answers GET /api/sessions/{id}/context: the payload of a resume.
+func (s *Server) context(_ http.ResponseWriter, r *http.Request) (*answer, error) {
+	o := payload.Options{Strategy: r.URL.Query().Get("strategy")}
+	var err error
+	if o.Budget, err = number(r, "budget", 1, 1<<30, 0); err != nil {
+		return nil, err
+	}
+	if o.Last, err = number(r, "last", 1, 1<<30, 0); err != nil {
+		return nil, err
+	}
+	if o.Branch, err = number(r, "branch", 1, 1<<20, 0); err != nil {
+		return nil, err
+	}
+	text, err := truth(r, "text")
+	if err != nil {
+		return nil, err
+	}
+	if o.Strategy != "" && !slices.Contains(resume.Strategies(), o.Strategy) {
+		return nil, invalid("strategy=%q is not one of %v", o.Strategy, resume.Strategies())
+	}
+	space, e, err := s.on(r)
+	if err != nil {
+		return nil, err
+	}
+	defer space.End()
+	to, err := space.Payloads.Target(e, payload.Recipient{Agent: r.URL.Query().Get("agent")}, o)
+	if err != nil {
+		return nil, err
+	}
+	built, err := space.Payloads.Build(r.Context(), e, to)
+	if err != nil {
+		return nil, err
+	}
+	p := built.Payload
+	out := preview{Agent: to.For, Strategy: p.Strategy, Tokens: p.Tokens, Budget: p.Budget, Room: built.Room, Original: p.Original, Included: p.Included, Summarized: p.Summarized, Parts: []part{}, LeftOut: []leftOut{}}
+	for _, x := range p.Parts {
+		out.Parts = append(out.Parts, part(x))
+	}
+	for _, x := range p.LeftOut {
+		out.LeftOut = append(out.LeftOut, leftOut(x))
+	}
+	if text {
+		out.Text = p.Text
+	}
+	return &answer{body: out}, nil
+}
+
+// A place is a workspace.
+type place struct {
+	Path    string   `json:"path"` // its folder
+	Current bool     `json:"current"`
+	Types   []string `json:"types,omitempty"` // of conversations that can begin there
+	Agents  []string `json:"agents,omitempty"`
+	Total   int      `json:"total"` // conversations; 0 if they were not counted
+}
+
+// A workspacesAnswer lists workspaces.
+type workspacesAnswer struct {
+	Workspaces []place `json:"workspaces"`
+}
+
+// workspaces answers GET /api/workspaces.
+func (s *Server) workspaces(http.ResponseWriter, *http.Request) (*answer, error) {
+	list := []place{{Path: s.Root, Current: true}}
+	for _, root := range s.Workspaces() {
+		if root != s.Root {
+			list = append(list, place{Path: root})
+		}
+	}
+	return &answer{body: workspacesAnswer{list}}, nil
+}
+
+// placeOf describes an open workspace.
+func (s *Server) placeOf(space *Space) (place, error) {
+	l, err := space.Listing(nil)
+	if err != nil {
+		return place{}, err
+	}
+	defer l.Close()
+	root := space.Store.Root()
+	return place{Path: root, Current: root == s.Root, Types: space.Prompts.Types(), Agents: space.Env.AgentNames(), Total: l.Len()}, nil
+}
+
+// encodedRow is an entry of GET /workspaces/{encodedPath}/sessions.
+type encodedRow struct {
+	SessionID string `json:"sessionId"`
+	Title     string `json:"title"`
+	Model     string `json:"model"`
+	Status    string `json:"status"`
+	UpdatedAt int64  `json:"updatedAt"`
+}
+
+// workspaceSessions answers GET /workspaces/{encodedPath}/sessions.
+func (s *Server) workspaceSessions(w http.ResponseWriter, r *http.Request) (*answer, error) {
+	sel, err := selectionOf(r)
+	if err != nil {
+		return nil, err
+	}
+	if r.URL.Query().Get("limit") == "" {
+		sel.Limit = pageMost
+	}
+	if len(sel.Filter.Statuses) == 0 {
+		sel.Filter.All = true
+	}
+	space, err := s.openNamed(r.PathValue("encodedPath"))
+	if err != nil {
+		return nil, err
+	}
+	defer space.End()
+	l, err := space.Listing(nil)
+	if err != nil {
+		return nil, err
+	}
+	defer l.Close()
+	p, err := rowsOf(l, sel, "")
+	if err != nil {
+		return nil, err
+	}
+	list := []encodedRow{}
+	for i := range p.rows {
+		d := describe(&p.rows[i])
+		list = append(list, encodedRow{d.ID, d.Name, d.Model, d.Status, d.UpdatedAt})
+	}
+	linkPages(w, r, sel, p.total)
+	return &answer{body: list}, nil
+}

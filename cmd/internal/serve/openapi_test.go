@@ -1,0 +1,324 @@
+package serve
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"maps"
+	"net/http"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "write openapi.json")
+
+// parameters describes the parameters of queries and paths.
+var parameters = map[string]struct{ typ, about string }{
+	"workspace": {"string", "The folder of a workspace that this machine has seen, absolute. Without it, the server's own is meant."},
+	"type":      {"string", "Only conversations of these types, separated by commas."},
+	"tag":       {"string", "Only conversations with one of these tags."},
+	"agent":     {"string", "The agent; in lists, several separated by commas."},
+	"model":     {"string", "Only conversations with one of these models, or parts of their names."},
+	"status":    {"string", "Only conversations with one of these statuses, or all. Without it, a list has active and paused ones."},
+	"archived":  {"boolean", "Include archived conversations."},
+	"since":     {"string", "In lists, a time: only conversations active since then (RFC 3339, a date, or milliseconds). For live updates, the id of the last message that the client has."},
+	"until":     {"string", "A time: only conversations last active before then."},
+	"sort":      {"string", "last_active, created, title, messages or tokens; the newest or largest first."},
+	"reverse":   {"boolean", "Reverse the order."},
+	"offset":    {"integer", "Leave out as many from the beginning."},
+	"limit":     {"integer", "Answer with at most as many."},
+	"q":         {"string", "Words to look for. A list looks in title, folder, tags, first message and summary, a search in everything."},
+	"regexp":    {"boolean", "q is a regular expression."},
+	"in":        {"string", "Search only one field, such as user or assistant."},
+	"by":        {"string", "Group by type, agent, model, tag or day."},
+	"keepIds":   {"boolean", "The conversations of a file stay the same ones, with their ids and times."},
+	"messages":  {"integer", "How many of the last messages to include."},
+	"branch":    {"integer", "The number of a branch. Without it, the one is meant that a resume continues."},
+	"after":     {"string", "The id of a message: only those that followed it."},
+	"from":      {"string", "The first message: its number, and for exports also its id."},
+	"to":        {"string", "The last message, likewise."},
+	"strategy":  {"string", "What to do with a history that does not fit."},
+	"budget":    {"integer", "Tokens that the payload may have. Without it, as many as the model has room for."},
+	"last":      {"integer", "Only the last messages."},
+	"text":      {"boolean", "Include the payload itself."},
+	"format":    {"string", "json, jsonl, md or html."},
+	"only":      {"string", "user or assistant: only messages of this role."},
+	"noTools":   {"boolean", "Leave out tool calls."}, "noReasoning": {"boolean", "Leave out the model's reasoning."},
+	"redact":    {"boolean", "Redact secrets by today's rules again."},
+	"subagents": {"boolean", "Include the conversations of sub-agents."}, "attachments": {"boolean", "Include the content of attachments."},
+	"id": {"string", "The id of a conversation."}, "encodedPath": {"string", "The folder of a workspace, percent-encoded."},
+}
+
+// TestOpenAPI: openapi.json describes every route with its parameters, its statuses and the
+// fields of what goes in and out.
+func TestOpenAPI(t *testing.T) {
+	d := describer{t, comments(t), object{}, object{}, object{}}
+	doc, err := json.MarshalIndent(d.document(New(Config{}).routes()), "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc = append(doc, '\n')
+	if *update {
+		if err := os.WriteFile("openapi.json", doc, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if have, err := os.ReadFile("openapi.json"); err != nil || !bytes.Equal(have, doc) {
+		t.Errorf("openapi.json is not what the routes say (%v): run go test ./cmd/internal/serve -run TestOpenAPI -update", err)
+	}
+}
+
+// A describer describes routes. Types are described by their fields and the comments there.
+type describer struct {
+	t                              *testing.T
+	comments                       map[string]string // by type, and by type and field
+	schemas, parameters, responses map[string]any
+}
+
+type object = map[string]any
+
+// pathName matches a parameter in a path.
+var pathName = regexp.MustCompile(`{(\w+)}`)
+
+func (d *describer) document(routes []route) object {
+	paths := map[string]object{}
+	for _, rt := range routes {
+		if paths[rt.path] == nil {
+			paths[rt.path] = object{}
+		}
+		paths[rt.path][strings.ToLower(rt.method)] = d.operation(&rt)
+	}
+	d.schema(reflect.TypeFor[liveRequest]())
+	d.schemas["Problem"] = object{
+		"type": "object", "description": "An error (RFC 9457).", "additionalProperties": false, "required": []string{"type", "title", "status", "detail"},
+		"properties": object{
+			"type": object{"type": "string"}, "title": object{"type": "string"}, "status": object{"type": "integer"}, "detail": object{"type": "string"},
+			"hint": object{"type": "string", "description": "What to do about it."},
+		},
+	}
+	return object{
+		"openapi": "3.1.0",
+		"info": object{
+			"title": "cortext", "version": "1.0",
+			"description": "Conversations with AI coding agents in the workspaces of this machine. Times are milliseconds since 1970. An answer has an ETag where the request only reads.",
+		},
+		"security": []any{object{"bearer": []any{}}, object{"page": []any{}}},
+		"paths":    paths,
+		"components": object{
+			"schemas": d.schemas, "parameters": d.parameters, "responses": d.responses,
+			"securitySchemes": object{
+				"bearer": object{"type": "http", "scheme": "bearer", "description": "The token that cortext serve prints."},
+				"page":   object{"type": "apiKey", "in": "cookie", "name": "cortext-PORT", "description": "What the page has. It only reads: GET and HEAD."},
+			},
+		},
+	}
+}
+
+func (d *describer) operation(rt *route) object {
+	op := object{"summary": rt.about, "operationId": operationID(rt)}
+	var list []any
+	add := func(name, in string) {
+		p, ok := parameters[name]
+		if !ok {
+			d.t.Fatalf("%s: the parameter %s is not described", rt.path, name)
+		}
+		d.parameters[name] = object{"name": name, "in": in, "required": in == "path", "description": p.about, "schema": object{"type": p.typ}}
+		list = append(list, object{"$ref": "#/components/parameters/" + name})
+	}
+	for _, m := range pathName.FindAllStringSubmatch(rt.path, -1) {
+		add(m[1], "path")
+	}
+	for _, name := range strings.Fields(rt.query) {
+		add(name, "query")
+	}
+	if list != nil {
+		op["parameters"] = list
+	}
+	if rt.in != nil {
+		body := d.body(reflect.TypeOf(rt.in), strings.Fields(rt.needs))
+		content := object{"application/json": object{"schema": body}}
+		if rt.imports() {
+			content["application/octet-stream"] = object{"schema": object{"type": "string", "format": "binary"}}
+		}
+		op["requestBody"] = object{"required": rt.needs != "", "content": content}
+	}
+	answers := object{}
+	for _, status := range rt.statuses() {
+		name := strconv.Itoa(status)
+		if status < 300 {
+			answer := object{"description": http.StatusText(status)}
+			if rt.out != nil {
+				answer["content"] = object{rt.mediaType(): object{"schema": d.schema(reflect.TypeOf(rt.out))}}
+			}
+			answers[name] = answer
+			continue
+		}
+		d.responses[name] = object{"description": http.StatusText(status)}
+		if status >= 400 {
+			d.responses[name] = object{"description": http.StatusText(status), "content": object{"application/problem+json": object{"schema": ref("Problem")}}}
+		}
+		answers[name] = object{"$ref": "#/components/responses/" + name}
+	}
+	op["responses"] = answers
+	return op
+}
+
+// operationID names an operation by its method and path.
+func operationID(rt *route) string {
+	id := strings.ToLower(rt.method)
+	for part := range strings.FieldsFuncSeq(strings.TrimSuffix(rt.path, ".json"), func(c rune) bool { return c == '/' || c == '{' || c == '}' }) {
+		id += strings.ToUpper(part[:1]) + part[1:]
+	}
+	return id
+}
+
+func (rt *route) mediaType() string {
+	if rt.media != "" {
+		return rt.media
+	}
+	return "application/json"
+}
+
+// statuses are the statuses that a route answers with.
+func (rt *route) statuses() (list []int) {
+	list = append([]int{rt.status, 401, 403, 421, 500, 503}, rt.fails...)
+	if strings.Contains(rt.path, "{") || strings.Contains(rt.query, "workspace") {
+		list = append(list, 404)
+	}
+	if rt.query != "" || rt.in != nil {
+		list = append(list, 400)
+	}
+	if rt.in != nil {
+		list = append(list, 413, 415, 422)
+	}
+	if rt.method == http.MethodGet && rt.mediaType() == "application/json" && rt.out != nil {
+		list = append(list, 304)
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+func ref(name string) object { return object{"$ref": "#/components/schemas/" + name} }
+
+// body describes what goes in: nothing is required but what the route needs.
+func (d *describer) body(t reflect.Type, needs []string) object {
+	d.schema(t)
+	of, _ := d.schemas[schemaName(t)].(object)
+	delete(of, "required")
+	if len(needs) > 0 {
+		of["required"] = needs
+	}
+	return ref(schemaName(t))
+}
+
+func schemaName(t reflect.Type) string { return strings.ToUpper(t.Name()[:1]) + t.Name()[1:] }
+
+// schema describes a type.
+func (d *describer) schema(t reflect.Type) object {
+	switch t.Kind() {
+	case reflect.Pointer:
+		return d.schema(t.Elem())
+	case reflect.Slice:
+		if t == reflect.TypeFor[json.RawMessage]() {
+			return object{}
+		}
+		return object{"type": "array", "items": d.schema(t.Elem())}
+	case reflect.Map:
+		if t.Elem().Kind() == reflect.Interface {
+			return object{"type": "object"}
+		}
+		return object{"type": "object", "additionalProperties": d.schema(t.Elem())}
+	case reflect.String:
+		return object{"type": "string"}
+	case reflect.Bool:
+		return object{"type": "boolean"}
+	case reflect.Int, reflect.Int64:
+		return object{"type": "integer"}
+	case reflect.Struct:
+	default:
+		d.t.Fatalf("%s cannot be described", t)
+	}
+	name := schemaName(t)
+	if d.schemas[name] == nil {
+		out := object{"type": "object", "additionalProperties": false}
+		d.schemas[name] = out
+		if c := d.comments[t.Name()]; c != "" {
+			out["description"] = c
+		}
+		properties := object{}
+		var required []string
+		d.fields(t, properties, &required)
+		out["properties"] = properties
+		if required != nil {
+			out["required"] = required
+		}
+	}
+	return ref(name)
+}
+
+func (d *describer) fields(t reflect.Type, properties object, required *[]string) {
+	for f := range t.Fields() {
+		name, opts, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if f.Anonymous && name == "" {
+			d.fields(f.Type, properties, required)
+			continue
+		}
+		of := maps.Clone(d.schema(f.Type))
+		if c := d.comments[t.Name()+"."+f.Name]; c != "" {
+			of["description"] = c
+		}
+		properties[name] = of
+		if opts != "omitempty" {
+			*required = append(*required, name)
+		}
+	}
+}
+
+// comments reads the comments of types and fields.
+func comments(t *testing.T) map[string]string {
+	out := map[string]string{}
+	for _, dir := range []string{".", "../export/portable"} {
+		files, err := filepath.Glob(dir + "/*.go")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ParseComments)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ast.Inspect(f, func(n ast.Node) bool {
+				decl, ok := n.(*ast.GenDecl)
+				if !ok || decl.Tok != token.TYPE {
+					return true
+				}
+				for _, spec := range decl.Specs {
+					typ := spec.(*ast.TypeSpec)
+					st, ok := typ.Type.(*ast.StructType)
+					if !ok {
+						continue
+					}
+					if _, have := out[typ.Name.Name]; !have {
+						out[typ.Name.Name] = strings.Join(strings.Fields(decl.Doc.Text()), " ")
+					}
+					for _, f := range st.Fields.List {
+						for _, name := range f.Names {
+							out[typ.Name.Name+"."+name.Name] = strings.Join(strings.Fields(f.Comment.Text()), " ")
+						}
+					}
+				}
+				return true
+			})
+		}
+	}
+	return out
+}

@@ -1,0 +1,510 @@
+package serve
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+
+	"cortext/cmd/internal/caller"
+	"cortext/cmd/internal/export/portable"
+	"cortext/cmd/internal/fork"
+	"cortext/cmd/internal/history"
+	"cortext/cmd/internal/organise"
+	"cortext/cmd/internal/stop"
+	"cortext/cmd/internal/workspace"
+	"cortext/schema"
+	"cortext/store"
+)
+
+// A session is a whole conversation. The members down to activeFiles are those that other
+// programs know.
+type session struct {
+	ID               string           `json:"id"`
+	Name             string           `json:"name"`
+	CreatedAt        int64            `json:"createdAt"`
+	UpdatedAt        int64            `json:"updatedAt"`
+	ShortTermMemory  []message        `json:"shortTermMemory"` // the last messages
+	LongTermSummary  string           `json:"longTermSummary"`
+	Provider         string           `json:"provider"`
+	Modes            portable.Modes   `json:"modes"`
+	Metrics          portable.Metrics `json:"metrics"`
+	WorkingDirectory string           `json:"workingDirectory"` // relative to the workspace
+	ActiveFiles      []string         `json:"activeFiles"`      // that the agent changed, the most recently changed last
+
+	Type        string            `json:"type"`
+	Status      string            `json:"status"`
+	Archived    bool              `json:"archived"`
+	Agent       string            `json:"agent"`
+	Model       string            `json:"model"`
+	Tags        []string          `json:"tags"`
+	Notes       string            `json:"notes"`
+	Values      map[string]string `json:"values"`
+	Plan        []step            `json:"plan"`
+	Branches    []branch          `json:"branches"`
+	Related     []string          `json:"related"` // ids of conversations that it is linked with
+	Path        string            `json:"path"`
+	Workspace   string            `json:"workspace"`
+	Description string            `json:"description"`
+	Running     bool              `json:"running"` // an agent runs a turn that this server started
+}
+
+// A sessionAnswer is the answer with a conversation.
+type sessionAnswer struct {
+	Session *session `json:"session"`
+}
+
+// A forkAnswer is the answer to a fork.
+type forkAnswer struct {
+	sessionAnswer
+	Prompt string `json:"prompt"` // the user's message before which the fork ends; empty: another was named
+}
+
+// A branch is one of several branches of a conversation, which rewinds and clones make.
+type branch struct {
+	Number     int    `json:"number"`     // from 1, in the order in which the branches began
+	After      int    `json:"after"`      // number of the message where it leaves an earlier branch; 0: none
+	Messages   int    `json:"messages"`   // that no earlier branch has
+	LastActive int64  `json:"lastActive"` // time of its last message
+	End        string `json:"end"`        // id of its last message
+	Words      string `json:"words"`      // beginning of the first user message that no earlier branch has
+	Newest     bool   `json:"newest"`     // a resume continues it
+}
+
+// A step is a step of the plan.
+type step struct {
+	Content string `json:"content"`
+	Status  string `json:"status"`
+}
+
+// entry returns the conversation that a request names by its id.
+func (space *Space) entry(id string) (store.Entry, error) {
+	e, err := space.find(id)
+	if errors.Is(err, store.ErrNotFound) {
+		err = &problem{status: http.StatusNotFound, detail: "there is no conversation " + id + " in this workspace"}
+	}
+	return e, err
+}
+
+// find returns the conversation with an id. The error is store.ErrNotFound if there is none.
+func (space *Space) find(id string) (store.Entry, error) {
+	l, err := space.Listing(nil)
+	if err != nil {
+		return store.Entry{}, err
+	}
+	defer l.Close()
+	if at, ok := l.ByID(id); ok {
+		if e, err := l.Entry(at); !errors.Is(err, store.ErrNotFound) {
+			return e, err
+		}
+	}
+	e, ok, err := space.ByConversation(id) // it may have come by hand
+	if err == nil && !ok {
+		err = store.ErrNotFound
+	}
+	return e, err
+}
+
+// on opens the workspace of a request about one conversation, and finds that.
+func (s *Server) on(r *http.Request) (*Space, store.Entry, error) {
+	space, err := s.open(r)
+	if err != nil {
+		return nil, store.Entry{}, err
+	}
+	e, err := space.entry(r.PathValue("id"))
+	if err != nil {
+		space.End()
+		return nil, store.Entry{}, err
+	}
+	return space, e, nil
+}
+
+// tag returns the ETag of a conversation: of what people and agents can change about it,
+// and of its logs.
+func (c *content) sessionTag(e store.Entry) string {
+	return tagOf(append(e.Session.AppendLine(nil), c.tag...))
+}
+
+// expected returns an error if a request demands another state of the conversation than it
+// has (If-Match).
+func (s *Server) expected(r *http.Request, space *Space, e store.Entry) error {
+	want := r.Header.Get("If-Match")
+	if want == "" {
+		return nil
+	}
+	c, err := s.content(space, e, 0)
+	if err == nil && !hasTag(want, c.sessionTag(e)) {
+		err = &problem{status: http.StatusPreconditionFailed, detail: "the conversation has changed since: read it again"}
+	}
+	return err
+}
+
+// get answers GET /api/sessions/{id}.
+func (s *Server) get(_ http.ResponseWriter, r *http.Request) (*answer, error) {
+	space, e, err := s.on(r)
+	if err != nil {
+		return nil, err
+	}
+	defer space.End()
+	last, err := number(r, "messages", 0, messagesMost, space.Config.KeepMessages)
+	if err != nil {
+		return nil, err
+	}
+	c, err := s.content(space, e, 0)
+	if err != nil {
+		return nil, err
+	}
+	tag := c.sessionTag(e)
+	if hasTag(r.Header.Get("If-None-Match"), tag) {
+		return &answer{status: http.StatusNotModified, tag: tag}, nil
+	}
+	return &answer{body: sessionAnswer{s.full(space, e, c, last)}, tag: tag}, nil
+}
+
+// whole answers with a conversation, without its messages.
+func (s *Server) whole(space *Space, e store.Entry) (*answer, error) {
+	c, err := s.content(space, e, 0)
+	if err != nil {
+		return nil, err
+	}
+	return &answer{body: sessionAnswer{s.full(space, e, c, 0)}, tag: c.sessionTag(e)}, nil
+}
+
+// created is whole for a new conversation.
+func (s *Server) created(space *Space, e store.Entry) (*answer, error) {
+	a, err := s.whole(space, e)
+	if err == nil {
+		a.status, a.location = http.StatusCreated, "/api/sessions/"+e.Session.ID
+	}
+	return a, err
+}
+
+// full describes a conversation with its last messages.
+func (s *Server) full(space *Space, e store.Entry, c *content, last int) *session {
+	x := e.Session
+	out := &session{
+		ID: x.ID, Name: x.DisplayTitle(), CreatedAt: millisOf(x.CreatedAt), UpdatedAt: millisOf(x.LastActive),
+		ShortTermMemory: c.messages(max(0, len(c.Messages)-last), last), LongTermSummary: x.ContextSummary,
+		Provider: portable.ProviderOf(x), Modes: portable.ModesOf(x),
+		Metrics:          portable.MetricsOf(x, x.MessageCount, c.about.Calls),
+		WorkingDirectory: x.WorkingDir, ActiveFiles: []string{},
+		Type: x.ConversationType, Status: workspace.ShownStatus(e), Archived: x.Archived, Agent: x.AgentConfig.Agent, Model: x.AgentConfig.Model,
+		Tags: append([]string{}, x.Tags...), Notes: x.Notes, Values: map[string]string{}, Plan: []step{}, Branches: []branch{},
+		Related: []string{}, Path: e.Path, Workspace: space.Store.Root(), Description: x.Description, Running: s.runs(x.ID),
+	}
+	for _, b := range c.Branches {
+		out.Branches = append(out.Branches, branch{b.Number, b.After, b.Messages, millisOf(b.Last), b.End, b.Words, b.Newest})
+	}
+	for _, f := range c.about.Files {
+		out.ActiveFiles = append(out.ActiveFiles, f.Path)
+	}
+	for _, v := range organise.Values(x) {
+		out.Values[v.Key] = v.Text
+	}
+	if x.Plan != nil {
+		for _, st := range x.Plan.Steps {
+			out.Plan = append(out.Plan, step{st.Content, st.Status})
+		}
+	}
+	if x.Links != nil {
+		if x.Links.Parent != "" {
+			out.Related = append(out.Related, x.Links.Parent)
+		}
+		out.Related = append(out.Related, x.Links.Related...)
+	}
+	return out
+}
+
+// A createRequest describes a new conversation.
+type createRequest struct {
+	Name     string `json:"name"`     // its title; empty: its first words give it one
+	Provider string `json:"provider"` // of the model: claude, openai, xai, or another word
+	Type     string `json:"type"`     // empty: chat
+}
+
+// create answers POST /api/sessions.
+func (s *Server) create(_ http.ResponseWriter, r *http.Request) (*answer, error) {
+	var in createRequest
+	if err := read(r, &in); err != nil {
+		return nil, err
+	}
+	space, err := s.open(r)
+	if err != nil {
+		return nil, err
+	}
+	defer space.End()
+	e, err := space.begin(in.Type, in.Name)
+	if err == nil && in.Provider != "" {
+		e, _, err = organise.Apply(space.Workspace, e, func(x *schema.Session) error { portable.SetProvider(x, in.Provider); return nil })
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s.created(space, e)
+}
+
+// chatType is the type of a conversation that the client gives none.
+const chatType = "chat"
+
+// begin starts a conversation.
+func (space *Space) begin(typ, name string) (store.Entry, error) {
+	if typ == "" {
+		typ = chatType
+	}
+	e, _, err := caller.New(space.Workspace, space.Capture).Start(typ, workspace.Plain(name))
+	return e, err
+}
+
+// A patch is what PATCH changes; what is absent stays.
+type patch struct {
+	Name     *string           `json:"name"`
+	Modes    *modesPatch       `json:"modes"`
+	Status   *schema.Status    `json:"status"`
+	Archived *bool             `json:"archived"`
+	Tags     *[]string         `json:"tags"` // all of them
+	Notes    *string           `json:"notes"`
+	Values   map[string]string `json:"values"` // an empty one removes the key
+}
+
+// A modesPatch changes modes; what is absent stays.
+type modesPatch struct {
+	Orchestrate       *bool `json:"orchestrate"`
+	Plan              *bool `json:"plan"`
+	BypassPermissions *bool `json:"bypassPermissions"`
+}
+
+func (p *modesPatch) change(x *schema.Session) error {
+	m := portable.ModesOf(x)
+	for _, set := range []struct{ to, from *bool }{{&m.Orchestrate, p.Orchestrate}, {&m.Plan, p.Plan}, {&m.BypassPermissions, p.BypassPermissions}} {
+		if set.from != nil {
+			*set.to = *set.from
+		}
+	}
+	portable.SetModes(x, m)
+	return nil
+}
+
+// update answers PATCH /api/sessions/{id}.
+func (s *Server) update(_ http.ResponseWriter, r *http.Request) (*answer, error) {
+	var in patch
+	if err := read(r, &in); err != nil {
+		return nil, err
+	}
+	space, e, err := s.on(r)
+	if err != nil {
+		return nil, err
+	}
+	defer space.End()
+	if err := s.expected(r, space, e); err != nil {
+		return nil, err
+	}
+	if e, err = in.apply(space.Workspace, e); err != nil {
+		return nil, err
+	}
+	return s.whole(space, e)
+}
+
+// apply makes the changes. All are checked before the first is made.
+func (p *patch) apply(w *workspace.Workspace, e store.Entry) (store.Entry, error) {
+	changes, err := p.changes(e)
+	if err != nil {
+		return e, err
+	}
+	try := e.Session.Clone()
+	for _, change := range changes {
+		if err := change(try); err != nil {
+			return e, err
+		}
+	}
+	if len(changes) > 0 {
+		if e, _, err = organise.Apply(w, e, func(x *schema.Session) error {
+			for _, change := range changes {
+				if err := change(x); err != nil {
+					return err
+				}
+			}
+			return nil
+		}); err != nil {
+			return e, err
+		}
+	}
+	if p.Status != nil && *p.Status != e.Session.Status {
+		if _, err := w.SetStatus(e, *p.Status); err != nil {
+			return e, err
+		}
+		return w.Entry(e.Path)
+	}
+	return e, nil
+}
+
+func (p *patch) changes(e store.Entry) (list []organise.Change, err error) {
+	if p.Name != nil {
+		title, err := workspace.CleanTitle(workspace.Plain(*p.Name))
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, func(x *schema.Session) error { x.Title = title; return nil })
+	}
+	if p.Modes != nil {
+		list = append(list, p.Modes.change)
+	}
+	if p.Status != nil && !isStatus(*p.Status) {
+		return nil, invalid("status %q is not one of %v", *p.Status, schema.Statuses())
+	}
+	if p.Archived != nil {
+		list = append(list, organise.Archive(*p.Archived))
+	}
+	if p.Tags != nil {
+		var tags []string
+		for _, t := range *p.Tags {
+			parsed, err := organise.ParseTags(t)
+			if err != nil {
+				return nil, err
+			}
+			tags = append(tags, parsed...)
+		}
+		var gone []string
+		for _, have := range e.Session.Tags {
+			if !containsFold(tags, have) {
+				gone = append(gone, have)
+			}
+		}
+		list = append(list, organise.Untag(gone), organise.Tag(tags))
+	}
+	if p.Notes != nil {
+		list = append(list, organise.ReplaceNotes(*p.Notes))
+	}
+	var values []organise.Value
+	for key, text := range p.Values {
+		v, err := organise.ParseValue(key + "=" + text)
+		if err != nil {
+			return nil, err
+		}
+		values = append(values, v)
+	}
+	if len(values) > 0 {
+		list = append(list, organise.Set(values))
+	}
+	return list, nil
+}
+
+func isStatus(st schema.Status) bool {
+	for _, s := range schema.Statuses() {
+		if s == st {
+			return true
+		}
+	}
+	return false
+}
+
+func containsFold(list []string, word string) bool {
+	for _, w := range list {
+		if strings.EqualFold(w, word) {
+			return true
+		}
+	}
+	return false
+}
+
+// remove answers DELETE /api/sessions/{id}: it removes the conversation.
+func (s *Server) remove(_ http.ResponseWriter, r *http.Request) (*answer, error) {
+	space, e, err := s.on(r)
+	if err != nil {
+		return nil, err
+	}
+	defer space.End()
+	if err := s.expected(r, space, e); err != nil {
+		return nil, err
+	}
+	if err := stop.Remove(r.Context(), space.Workspace, space.Capture, e); err != nil {
+		return nil, err
+	}
+	return &answer{status: http.StatusNoContent}, nil
+}
+
+// A forkRequest names the point at which another conversation begins.
+type forkRequest struct {
+	At     string `json:"at"`     // a message, by number or id; empty: the end
+	Branch int    `json:"branch"` // 0: the one that a resume continues
+	Name   string `json:"name"`   // of the new conversation; empty: that of the old one
+}
+
+// fork answers POST /api/sessions/{id}/fork.
+func (s *Server) fork(_ http.ResponseWriter, r *http.Request) (*answer, error) {
+	var in forkRequest
+	if err := read(r, &in); err != nil {
+		return nil, err
+	}
+	space, e, err := s.on(r)
+	if err != nil {
+		return nil, err
+	}
+	defer space.End()
+	forked, err := fork.From(space.Workspace, space.Workspace, e, fork.Options{Choice: history.Choice{Branch: in.Branch, At: in.At}, Title: in.Name})
+	if err != nil {
+		return nil, err
+	}
+	a, err := s.created(space, forked.Entry)
+	if err == nil {
+		a.body = forkAnswer{a.body.(sessionAnswer), forked.Prompt}
+	}
+	return a, err
+}
+
+// A stopped is the answer to a stop.
+type stopped struct {
+	Status    string `json:"status"`
+	Summary   string `json:"summary"`
+	Committed bool   `json:"committed"`
+	Unsaved   string `json:"unsaved,omitempty"` // why something could not be saved
+}
+
+// stop answers POST /api/sessions/{id}/stop.
+func (s *Server) stop(_ http.ResponseWriter, r *http.Request) (*answer, error) {
+	space, e, err := s.on(r)
+	if err != nil {
+		return nil, err
+	}
+	defer space.End()
+	done, err := stop.New(space.Workspace, space.Capture, space.Compact).Stop(r.Context(), e)
+	if err != nil {
+		return nil, err
+	}
+	out := stopped{Status: workspace.ShownStatus(done.Entry), Summary: done.Summary, Committed: done.Committed}
+	if done.Unsaved != nil {
+		out.Unsaved = done.Unsaved.Error()
+	}
+	return &answer{body: out}, nil
+}
+
+// A summarized is the answer to a summarize.
+type summarized struct {
+	Summary     string `json:"summary"`
+	TokensSaved int64  `json:"tokensSaved"` // that the new summaries have less than what they sum up
+}
+
+// summarize answers POST /api/sessions/{id}/summarize: it makes the missing summaries of
+// old messages.
+func (s *Server) summarize(_ http.ResponseWriter, r *http.Request) (*answer, error) {
+	space, e, err := s.on(r)
+	if err != nil {
+		return nil, err
+	}
+	defer space.End()
+	done, err := space.Compact.Compact(r.Context(), e, true)
+	if err != nil {
+		return nil, err
+	}
+	out := summarized{Summary: e.Session.ContextSummary}
+	for _, part := range done.Ranges {
+		if part.Tokens > 0 {
+			out.TokensSaved += part.SourceTokens - int64(part.Tokens)
+		}
+	}
+	if out.Summary == "" {
+		out.Summary = e.Session.Description
+	}
+	if len(done.Failed) > 0 {
+		return nil, &problem{status: http.StatusBadGateway, detail: done.Failed[0].Error(), hint: "what was summarized before is kept: try again"}
+	}
+	return &answer{body: out}, nil
+}
