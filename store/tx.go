@@ -183,41 +183,6 @@ func (tx *Tx) FirstTime() (first schema.Time, err error) {
 	return first, nil
 }
 
-// Append collects the records to add. It redacts secrets and counts tokens; nothing is
-// written before [Tx.Flush].
-func (tx *Tx) Append(b schema.Batch) error {
-	known, err := tx.knows()
-	if err != nil {
-		return err
-	}
-	redact := tx.c.s.redaction(tx.countRedacted()).knowing(known)
-	limits := tx.c.s.limits()
-	for _, t := range b.Tools {
-		t, err := redact.tool(t)
-		if err == nil {
-			err = tx.c.s.limit(&t, limits)
-		}
-		if err == nil && limits.Attachments {
-			err = tx.attachBeside(t.Attachments)
-		}
-		if err != nil {
-			return fmt.Errorf("append to %q: %w", tx.c.path, err)
-		}
-		tx.pending.addTool(t)
-	}
-	for _, m := range b.Messages {
-		m, err := redact.message(m)
-		if err == nil && limits.Attachments {
-			err = tx.attachBeside(m.Attachments)
-		}
-		if err != nil {
-			return fmt.Errorf("append to %q: %w", tx.c.path, err)
-		}
-		tx.pending.addMessage(m)
-	}
-	return nil
-}
-
 // Size returns the approximate number of bytes collected. A caller that writes a lot
 // should call [Tx.Flush] now and then to bound memory.
 func (tx *Tx) Size() int { return tx.pending.size }
