@@ -11,16 +11,16 @@ import (
 	"sync/atomic"
 )
 
-// checked reports whether a block of the sections is as it was written.
+// checked reports whether a block of the sections is intact.
 func (x *index) checked(block int64, b []byte) bool {
 	return crc32.ChecksumIEEE(b) == binary.LittleEndian.Uint32(x.sums[4*block:])
 }
 
-// manyBlocks is how many blocks of a section are read one by one before all are.
+// manyBlocks is how many blocks of a section are read one by one before the rest is read at once.
 const manyBlocks = 48
 
-// bytes returns a part of a section. It reads the blocks that the part is in, or the whole
-// section if many of them have been read.
+// bytes returns a part of a section. It reads the blocks of the part, or the whole section
+// if many blocks have been read already.
 func (x *index) bytes(section int, at, size int64) ([]byte, error) {
 	if at < 0 || size < 0 || at+size > x.size[section] {
 		return nil, errDamaged
@@ -34,7 +34,7 @@ func (x *index) bytes(section int, at, size int64) ([]byte, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.reads[section] > manyBlocks {
-		if b, err := x.load(section); err == nil { // otherwise the damage may be elsewhere
+		if b, err := x.load(section); err == nil { // on failure, the damage may be elsewhere
 			return b[at : at+size : at+size], nil
 		}
 	}
@@ -77,7 +77,7 @@ func (x *index) readBlock(section int, i int64) ([]byte, error) {
 	return b, nil
 }
 
-// load reads a section as a whole.
+// load reads a whole section.
 func (x *index) load(section int) ([]byte, error) {
 	if b := x.whole[section].Load(); b != nil {
 		return *b, nil
@@ -92,7 +92,7 @@ func (x *index) load(section int) ([]byte, error) {
 	return b, nil
 }
 
-// check reads a section and forgets it.
+// check reads a section without keeping it.
 func (x *index) check(section int) error {
 	if x.whole[section].Load() != nil {
 		return nil
@@ -106,8 +106,8 @@ func (x *index) check(section int) error {
 	})
 }
 
-// places returns where in a section one of some texts begins, sorted. It reads the section
-// in parts and forgets them.
+// places returns the sorted offsets in a section where one of the texts begins. It reads
+// the section in parts without keeping them.
 func (x *index) places(section int, texts [][]byte) ([]int, error) {
 	longest := 0
 	for _, t := range texts {
@@ -125,7 +125,7 @@ func (x *index) places(section int, texts [][]byte) ([]int, error) {
 	err := eachPart(begin, end, func(at, next int64) bool {
 		b := buffers.Get().(*[]byte)
 		defer buffers.Put(b)
-		part := (*b)[:min(next+blockBytes, end)-at] // a text may begin in this part and end in the next
+		part := (*b)[:min(next+blockBytes, end)-at] // a text may span this part and the next
 		if !x.readBlocks(part, at) {
 			return false
 		}
@@ -165,7 +165,7 @@ func (x *index) eachRow(f func(i int, row []byte) error) error {
 	})
 }
 
-// placesIn returns where in b, between two places, one of some texts begins.
+// placesIn returns the offsets in b, between two offsets, where one of the texts begins.
 func placesIn(b []byte, texts [][]byte, from, end int) (places []int) {
 	for _, t := range texts {
 		for at := from; at < end; at++ {
@@ -181,7 +181,7 @@ func placesIn(b []byte, texts [][]byte, from, end int) (places []int) {
 	return places
 }
 
-// blocksOf returns where the blocks begin and end that a section is in.
+// blocksOf returns the range of the blocks that contain a section.
 func (x *index) blocksOf(section int) (begin, end int64) {
 	begin = x.from[section] / blockBytes * blockBytes
 	end = (x.from[section] + x.size[section] + blockBytes - 1) / blockBytes * blockBytes
@@ -189,11 +189,11 @@ func (x *index) blocksOf(section int) (begin, end int64) {
 	return begin, max(min(end, x.from[last]+x.size[last]), begin)
 }
 
-// copied is how many bytes of a section are read at a time.
+// copied is the number of bytes of a section that are read at a time.
 const copied = 16 * blockBytes
 
-// eachPart calls read in parallel for a few blocks at a time. The error is that it returned
-// false.
+// eachPart calls read in parallel for a few blocks at a time. It returns an error if read
+// returns false.
 func eachPart(begin, end int64, read func(at, end int64) bool) error {
 	var failed atomic.Bool
 	inParallel(int((end-begin+copied-1)/copied), func(k int) {
@@ -208,7 +208,7 @@ func eachPart(begin, end int64, read func(at, end int64) bool) error {
 	return nil
 }
 
-// readBlocks reads the blocks from a place on, and reports whether they are whole.
+// readBlocks reads consecutive blocks, and reports whether they are intact.
 func (x *index) readBlocks(to []byte, at int64) bool {
 	if n, _ := x.in.ReadAt(to, x.data+at); n < len(to) {
 		return false
@@ -221,7 +221,7 @@ func (x *index) readBlocks(to []byte, at int64) bool {
 	return true
 }
 
-// copyTo writes a part of a section that was checked.
+// copyTo writes a part of a checked section.
 func (x *index) copyTo(w io.Writer, section int, at, size int64) error {
 	if at < 0 || size < 0 || at+size > x.size[section] {
 		return errDamaged

@@ -8,11 +8,11 @@ import (
 	"cortext/store"
 )
 
-// A day is the folder of a day with its look. A look of "" is unknown.
+// A day is the folder of a day and its look. A look of "" is unknown.
 type day struct{ name, look string }
 
-// DayFolders reads the folders of days, and remembers those that cannot be read. Several
-// goroutines may use it.
+// DayFolders reads the folders of days, and records those that cannot be read. It is safe
+// for concurrent use.
 type dayFolders struct {
 	store *store.Store
 	mu    sync.Mutex
@@ -36,15 +36,14 @@ func (d *dayFolders) foldersOf(name string) (folders []string, ok bool) {
 	return nil, false
 }
 
-// unreadable returns the days whose folders could not be read when they were last looked
-// at, sorted.
+// unreadable returns the sorted days whose folders could not be read at the last attempt.
 func (d *dayFolders) unreadable() []string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return slices.Sorted(maps.Keys(d.bad))
 }
 
-// compare returns the folders of a day that came or went since an index was made.
+// compare returns the folders of a day that were added or removed since an index was made.
 func (d *dayFolders) compare(base *index, name string) (dirty []string, err error) {
 	folders, _ := d.foldersOf(name)
 	rows, err := base.ofDay(name)

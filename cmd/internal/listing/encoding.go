@@ -9,7 +9,7 @@ import (
 	"cortext/schema"
 )
 
-// A decoder takes strings from a text.
+// A decoder reads strings from a text.
 type decoder struct {
 	rest string
 	ok   bool

@@ -15,10 +15,10 @@ import (
 	"cortext/store"
 )
 
-// The index is a cache file with what a list shows of each conversation, the most recently
-// active first, so that a page is read from its beginning. It has a header, the checksums
-// of all blocks, and sections. Numbers are little-endian. Each block is checked when it is
-// first read, so that a defect is a miss, wherever it is.
+// The index is a cache file with everything that lists show of conversations, the most
+// recently active first, so that a page is read from its beginning. It has a header, the
+// checksums of all blocks, and sections. Numbers are little-endian. Each block is checked
+// when it is first read, so that any damage counts as a missing index.
 
 const (
 	indexMagic = "cortext listing index 3"
@@ -34,7 +34,7 @@ const (
 	lookSection          // the state of the files that each row was read from
 	heapSection          // title, path, ids, tags and twins of each row
 	textSection          // first prompt and summary of each row
-	nameSection          // what words are searched in: see [find.AppendName]
+	nameSection          // the text that words are searched in: see [find.AppendName]
 	wordSection          // types, statuses, agents, models and providers, each once
 	idSection            // rows by the hash of their id, sorted
 	folderSection        // rows by the hash of their folders, sorted by day
@@ -43,10 +43,10 @@ const (
 	sectionCount
 )
 
-// errDamaged means that the index is not as it was written.
+// errDamaged means that the index was changed after it was written.
 var errDamaged = errors.New("the index of conversations is damaged")
 
-// Where a filter looks in a row.
+// The offsets of the fields of a row that filters read.
 const (
 	nameAt   = 56
 	typeAt   = 64
@@ -62,7 +62,7 @@ const (
 	isArchived = 1 << iota
 	isDamaged
 	isShown    // selected by the zero Filter
-	isVolatile // the look does not say all that the row depends on: read it again
+	isVolatile // the look does not cover everything that the row depends on: read the row again
 	knowsID    // the id is that of its session.json
 	hasNotes   // see [Row.hasNotes]
 )
@@ -86,24 +86,24 @@ type record struct {
 	flags uint32 // isVolatile, knowsID
 }
 
-// An index is an open index file. Several goroutines may use it.
+// An index is an open index file. It is safe for concurrent use.
 type index struct {
 	in    io.ReaderAt
 	close func() error
 
-	id       uint64 // tells indexes apart
+	id       uint64 // distinguishes indexes
 	n        int
 	shown    int // rows with isShown
 	archived int // rows with isArchived
 	sums     []byte
-	data     int64 // where the sections begin
+	data     int64 // offset of the sections
 	from     [sectionCount]int64
 	size     [sectionCount]int64
 
 	whole [sectionCount]atomic.Pointer[[]byte]
 	mu    sync.Mutex
 	block map[int64][]byte
-	reads [sectionCount]int // blocks of each section that were read one by one
+	reads [sectionCount]int // number of blocks of each section that were read one by one
 	words atomic.Pointer[[]string]
 }
 
@@ -161,7 +161,7 @@ func (x *index) loadAll() error {
 	return nil
 }
 
-// checkRows makes sure that all rows can be read, without keeping them.
+// checkRows verifies that all rows can be read, without keeping them.
 func (x *index) checkRows() error {
 	for _, s := range rowSections {
 		if err := x.check(s); err != nil {
@@ -180,7 +180,7 @@ func (x *index) flags(i int) (uint32, error) {
 	return binary.LittleEndian.Uint32(b), nil
 }
 
-// text makes a string of bytes that nobody changes.
+// text returns bytes as a string without copying. The bytes must not change.
 func text(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
 func (x *index) fixed(i int) (f fixed, err error) {
@@ -359,8 +359,8 @@ func (x *index) path(i int) (string, error) {
 	return path, err
 }
 
-// look returns the state of the files that a row was read from; ok is false if it does not
-// say all that the row depends on.
+// look returns the state of the files that a row was read from. ok is false if it does not
+// cover everything that the row depends on.
 func (x *index) look(i int) (l store.Look, ok bool, err error) {
 	f, err := x.fixed(i)
 	if err != nil {
@@ -373,7 +373,7 @@ func (x *index) look(i int) (l store.Look, ok bool, err error) {
 	return store.DecodeLook(b), f.flags&isVolatile == 0, nil
 }
 
-// ofDay returns the rows of conversations with a folder of a day.
+// ofDay returns the rows of conversations with a folder of the day.
 func (x *index) ofDay(day string) (rows []int, err error) {
 	h := uint64(hash(day)) << 32
 	return x.byHash(folderSection, h, h|math.MaxUint32)

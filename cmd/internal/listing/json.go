@@ -33,8 +33,8 @@ type Listed struct {
 	Workspace      string      `json:"workspace,omitempty"` // the absolute path of its folder, with --all
 }
 
-// Append adds the conversation to b as a JSON object, as encoding/json writes it without
-// escaping HTML. It is much faster, and a list may have 100,000 conversations.
+// Append adds the conversation to b as a JSON object, in the same form as encoding/json
+// without HTML escaping. It is much faster, because a list may have 100,000 conversations.
 func (r *Listed) Append(b []byte) []byte {
 	text := func(name, value string) {
 		b = append(append(b, `,"`...), name...)
@@ -70,10 +70,10 @@ func (r *Listed) Append(b []byte) []byte {
 	return append(b, '}')
 }
 
-// MarshalJSON returns what Append adds.
+// MarshalJSON returns the output of Append.
 func (r Listed) MarshalJSON() ([]byte, error) { return r.Append(nil), nil }
 
-// Listed returns the row as --json has it. It shares the row's strings.
+// Listed returns the row in the form of --json. It shares the row's strings.
 func (r *Row) Listed() Listed {
 	l := Listed{
 		ID: r.ID, ConversationID: path.Base(r.Path), Path: r.Path, Title: r.Title, Type: r.Type, Status: r.Status, Archived: r.Archived,
@@ -86,13 +86,13 @@ func (r *Row) Listed() Listed {
 	return l
 }
 
-// WriteJSON writes the page as an array of JSON objects, which the index holds ready-made.
+// WriteJSON writes the page as an array of JSON objects, which the index holds precomputed.
 func (p *Page) WriteJSON(out io.Writer) error {
 	if err := p.again(p.checkJSON()); err != nil {
 		return err
 	}
 	w := bufio.NewWriterSize(out, copied)
-	_ = w.WriteByte('[') // an error comes back from the end
+	_ = w.WriteByte('[') // the error is returned at the end
 	for k := 0; k < len(p.at); {
 		if k > 0 {
 			_ = w.WriteByte(',')
@@ -118,7 +118,7 @@ func (p *Page) WriteJSON(out io.Writer) error {
 	return w.Flush()
 }
 
-// checkJSON makes sure that the JSON of all rows can be read, before any of it is written.
+// checkJSON verifies that the JSON of all rows can be read before any of it is written.
 func (p *Page) checkJSON() error {
 	if len(p.at) > Looked {
 		return p.view.base.check(jsonSection)
@@ -141,8 +141,8 @@ func (p *Page) checkJSON() error {
 	return nil
 }
 
-// run returns how many rows, from one of the page on, follow each other in the index. It is
-// 0 for a row that is not in the index.
+// run returns how many rows of the page, from a given one on, are consecutive in the index.
+// It is 0 for a row that is not in the index.
 func (p *Page) run(k int) (n int) {
 	at := p.at[k]
 	if base, _ := p.view.find(at); base < 0 {
@@ -154,8 +154,8 @@ func (p *Page) run(k int) (n int) {
 	return n
 }
 
-// jsonOf returns where the JSON is of n rows that follow each other in the index, from a
-// position on. Commas separate the rows.
+// jsonOf returns the extent of the JSON of n consecutive rows of the index, from a position
+// on. Commas separate the rows.
 func (v *view) jsonOf(at, n int) (from, size int64, err error) {
 	base, _ := v.find(at)
 	first, err := v.base.fixed(base)

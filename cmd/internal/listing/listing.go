@@ -13,7 +13,7 @@ import (
 // A Row describes a conversation in a listing.
 type Row struct {
 	ID             string // the global id
-	Path           string // of its folder, relative to the workspace, with slashes
+	Path           string // path of its folder, relative to the workspace, with slashes
 	ConversationID string // the name of its folder
 	Title          string // never empty
 	Type           string
@@ -70,15 +70,15 @@ func rowOf(e store.Entry) Row {
 	return r
 }
 
-// A Filter selects conversations. The zero value selects all that are active or paused and
-// not archived; fields that are set narrow the selection.
+// A Filter selects conversations. The zero value selects those that are active or paused
+// and not archived. Fields that are set narrow the selection.
 type Filter struct {
-	Types, Tags, Agents []string // any of each; matched without regard to case
+	Types, Tags, Agents []string // any of each, ignoring case
 	Models              []string // any of them, or of parts of their names; opus stands for each version of it
 	Statuses            []string // any of; empty: active, paused and newer
 	Words               []string // all of them in the title, folder, tags, first message or summary, in any case
 	Since, Until        time.Time
-	Archived            bool // select archived conversations, too
+	Archived            bool // also select archived conversations
 	All                 bool // select every status
 }
 
@@ -126,7 +126,7 @@ func anyOf(list []string, value string) bool {
 	return len(list) == 0 || slices.ContainsFunc(list, func(s string) bool { return strings.EqualFold(s, value) })
 }
 
-// An Order is how a selection is sorted.
+// An Order is a sort order.
 type Order string
 
 // The orders. All but ByTitle put the newest or largest first.

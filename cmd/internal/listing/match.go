@@ -10,8 +10,8 @@ import (
 	"cortext/cmd/internal/find"
 )
 
-// Match returns the positions of the conversations that a query matches, among those that
-// a filter selects, and how exactly. See [find.Match] for the order.
+// Match returns the positions of the conversations that match a query, among those that a
+// filter selects, and the tier of the match. See [find.Match] for the order.
 func (l *Listing) Match(query string, f Filter) (at []int, tier find.Tier) {
 	q, ok := find.Parse(query)
 	if !ok {
@@ -26,11 +26,11 @@ func (l *Listing) Match(query string, f Filter) (at []int, tier find.Tier) {
 	return at, tier
 }
 
-// few is the number of rows up to which they are read one by one, not a section of the index
-// as a whole.
+// few is the number of rows up to which rows are read one by one, instead of whole
+// sections.
 const few = 64
 
-// ready makes sure that rows can be read.
+// ready loads the index if necessary, so that rows can be read.
 func (v *view) ready(at []int) error {
 	if len(at) > few {
 		return v.base.loadAll()
@@ -43,14 +43,14 @@ func (v *view) ready(at []int) error {
 	return nil
 }
 
-// A matcher collects what matches a query.
+// A matcher collects the matches of a query.
 type matcher struct {
 	*view
 	query *find.Query
 	sel   *selector
 
 	mu   sync.Mutex
-	tier find.Tier // of the hits; None if there are none
+	tier find.Tier // tier of the hits, None without hits
 	at   []int
 }
 
@@ -110,7 +110,7 @@ func (r *Row) item() *find.Item {
 	return &find.Item{ID: r.ID, Folder: r.Folder(), Title: r.Title, Summary: r.Summary, Prompt: r.Description, Tags: r.Tags}
 }
 
-// exactly finds what matches in a tier up to ByFolder, without reading all names.
+// exactly finds matches in tiers up to ByFolder, without reading all names.
 func (m *matcher) exactly() error {
 	m.eachAdded(func(at int, item *find.Item) {
 		texts := item.Fold()
@@ -134,8 +134,8 @@ func (m *matcher) exactly() error {
 	return m.tryRows(slices.Compact(rows), find.ByFolder)
 }
 
-// byName finds what matches in a tier up to InName. Only rows are examined that have one
-// of a few texts in their name.
+// byName finds matches in tiers up to InName. It examines only rows whose name contains one
+// of a few texts.
 func (m *matcher) byName() error {
 	m.eachAdded(func(at int, item *find.Item) {
 		texts := item.Fold()
@@ -169,13 +169,13 @@ func (m *matcher) byName() error {
 	return m.tryRows(rows, find.InName)
 }
 
-// sampled is how many bytes of names decide which word is rare.
+// sampled is the number of bytes of names that determine which word is rare.
 const sampled = 64 << 10
 
-// manyRows is the number of rows from which reading all is faster than one by one.
+// manyRows is the number of rows from which reading all at once is faster than one by one.
 const manyRows = 32
 
-// tryRows adds those rows of the index that match in a tier up to last.
+// tryRows adds the rows of the index that match in a tier up to last.
 func (m *matcher) tryRows(rows []int, last find.Tier) error {
 	return inChunks(len(rows), func(from, end int) error {
 		for _, row := range rows[from:end] {
@@ -213,8 +213,8 @@ func (e extent) in(section []byte) ([]byte, bool) {
 	return section[e.at:end:end], true
 }
 
-// named returns the row whose name is at a place of the section of names, and its end. It
-// looks from a row on, near that one first.
+// named returns the row whose name covers an offset in the section of names, and the name's
+// end. It searches from a given row on, nearby rows first.
 func (x *index) named(place, from int) (row, end int, err error) {
 	begin := func(i int) int {
 		b, e := x.bytes(rowSection, int64(i)*rowBytes+nameAt, 4)
@@ -265,7 +265,7 @@ func (m *matcher) eachBase(f func(at, base int, row *fixed) error) error {
 	return nil
 }
 
-// byText finds what matches in a tier from InPrompt to Anywhere.
+// byText finds matches in the tiers from InPrompt to Anywhere.
 func (m *matcher) byText() error {
 	m.eachAdded(func(at int, item *find.Item) {
 		texts := item.Fold()
@@ -294,7 +294,7 @@ func (m *matcher) byText() error {
 	})
 }
 
-// byLetters finds what matches in the last tier, best first.
+// byLetters finds matches in the last tier, best first.
 func (m *matcher) byLetters() ([]int, find.Tier, error) {
 	var scores []find.Score
 	var mu sync.Mutex
@@ -374,8 +374,8 @@ func (l *Listing) Mentioning(text string) (at []int) {
 	return at
 }
 
-// Nearest returns the positions of up to n conversations, of those that a filter selects,
-// that a query without a match may have meant, best first.
+// Nearest returns the positions of up to n conversations that a query without a match may
+// refer to, among those that a filter selects, best first.
 func (l *Listing) Nearest(query string, f Filter, n int) (at []int) {
 	l.try(func(v *view) error {
 		among, err := v.selectAll(&f)

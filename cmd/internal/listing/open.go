@@ -13,23 +13,23 @@ import (
 	"cortext/store"
 )
 
-// Options are what a listing takes from its environment.
+// Options are the inputs of a listing from its environment.
 type Options struct {
 	Now func() time.Time
-	Git func() string // a fingerprint of what git has checked out; nil: no repository
+	Git func() string // returns a fingerprint of git's checkout; nil outside a repository
 
-	// Progress is called now and then while many files are examined, with the number
-	// of conversations examined and the number there are; nil: nobody wants to know.
+	// Progress, if not nil, is called now and then while many files are examined, with the
+	// number of examined and of all conversations.
 	Progress func(done, of int)
 }
 
-// A Listing is the conversations of a workspace at one moment, most recently active first.
-// It may be used by several goroutines. What cortext wrote before that moment is in it.
-//
-// It reads an index, and again what has changed since the index was made: what other
-// commands noted, and the folders that came or went. If git has checked out something
-// else, it first looks at all files. What people edit by hand shows in a [Page] at once,
-// and elsewhere after [Refresh].
+// A Listing is a snapshot of the conversations of a workspace, most recently active first.
+// It is safe for concurrent use. It includes everything that cortext wrote before the
+// snapshot.
+// It reads an index and rereads what has changed since: the changes that other commands
+// recorded, and folders that were added or removed. If git has checked out something else,
+// it first checks all files. Manual edits show in a [Page] at once, and elsewhere after
+// [Refresh].
 type Listing struct {
 	store *store.Store
 	opts  Options
@@ -38,31 +38,31 @@ type Listing struct {
 
 	mu    sync.Mutex // guards changes to the fields below
 	view  atomic.Pointer[view]
-	state state // zero: everything has just been read, and nothing is known of the index
+	state state // zero if everything has just been read and there is no index
 	stale bool
-	saved bool          // the index and its state are those of the last look at all files
-	wait  time.Duration // for another process that is writing them
+	saved bool          // whether the index and its state on disk are those of the last sweep
+	wait  time.Duration // how long to wait for another process that is writing them
 }
 
 const (
-	// small is the number of conversations from which an index is faster than none.
+	// small is the number of conversations from which an index saves time.
 	small = 32
 
-	// checkedDays is how many of the newest days' folders are looked at for each list.
+	// checkedDays is how many of the newest days' folders are checked for each list.
 	checkedDays = 8
 
-	// manyChanges is the number of changed conversations from which looking at all is
-	// simpler, and someChanges that from which an index should be rebuilt.
+	// manyChanges is the number of changed conversations from which checking all files is
+	// simpler. someChanges is the number from which the index should be rebuilt.
 	manyChanges, someChanges = 1000, 32
 
-	// sweepEvery is how long an edit by hand may go unnoticed while lists are made.
+	// sweepEvery is how long a manual edit may go unnoticed while lists are made.
 	sweepEvery = time.Minute
 
 	// lockWait is how long a new index that has to be written waits for another process,
 	// which may have looked at the files before they changed.
 	lockWait = 5 * time.Second
 
-	// longChanges is the length in bytes from which a new list of changes is started.
+	// longChanges is the size in bytes at which a new list of changes is started.
 	longChanges = 1 << 20
 )
 
@@ -86,7 +86,7 @@ func Open(st *store.Store, opts Options) (*Listing, error) {
 	return l, nil
 }
 
-// Refresh looks at the files of all conversations, so that later listings show what changed.
+// Refresh checks the files of all conversations, so that later listings show what changed.
 func Refresh(st *store.Store, opts Options) error {
 	l := newListing(st, opts)
 	l.wait = lockWait
@@ -95,8 +95,8 @@ func Refresh(st *store.Store, opts Options) error {
 	return cmp.Or(err, l.Close())
 }
 
-// Forget makes a new index, so that it holds nothing of conversations that were removed. If
-// it cannot be written, the old one is removed.
+// Forget makes a new index without the removed conversations. If it cannot be written, the
+// old one is removed.
 func Forget(st *store.Store, opts Options) error {
 	l := newListing(st, opts)
 	l.wait = lockWait
@@ -108,14 +108,14 @@ func Forget(st *store.Store, opts Options) error {
 	return cmp.Or(err, l.Close())
 }
 
-// Refresh is [Refresh] for a listing in use: positions of before mean nothing afterwards.
+// Refresh is like the function [Refresh], for an open listing. It invalidates all positions.
 func (l *Listing) Refresh() error {
 	base, _ := openLast(l.store)
 	return l.sweep(base)
 }
 
-// SameIndex compares two listings of the same index: same reports whether they list the same,
-// and ok whether they have the same index.
+// SameIndex compares two listings. ok reports whether they use the same index, and same
+// whether they also list the same rows.
 func (l *Listing) SameIndex(other *Listing) (same, ok bool) {
 	v, w := l.view.Load(), other.view.Load()
 	if v.base.id != w.base.id {
@@ -132,20 +132,20 @@ func (l *Listing) Close() error {
 	return nil
 }
 
-// Stale reports whether the files were last looked at so long ago that an edit by hand may
-// have gone unnoticed. A command then calls [Refresh] in a process of its own, after it
-// has answered.
+// Stale reports whether the files were last checked so long ago that a manual edit may have
+// gone unnoticed. A command then runs [Refresh] in a separate process after it has
+// answered.
 func (l *Listing) Stale() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.stale
 }
 
-// Unreadable returns the days whose folders were found to be unreadable, sorted: their
-// conversations are not in the listing.
+// Unreadable returns the sorted days whose folders could not be read. Their conversations
+// are not in the listing.
 func (l *Listing) Unreadable() []string { return l.days.unreadable() }
 
-// git returns the fingerprint of what git has checked out.
+// git returns the fingerprint of git's checkout.
 func (l *Listing) git() string {
 	if l.opts.Git == nil {
 		return ""
@@ -153,7 +153,7 @@ func (l *Listing) git() string {
 	return l.opts.Git()
 }
 
-// openLast opens the last index, if there is a whole one, and what is known about it.
+// openLast opens the last intact index, if there is one, with its state.
 func openLast(st *store.Store) (*index, *state) {
 	var base *index
 	for range 3 { // another process may be writing both
@@ -177,8 +177,8 @@ func openLast(st *store.Store) (*index, *state) {
 	return base, nil
 }
 
-// resume uses an index, and reads again what is known to have changed since. It returns
-// false if only a look at all files can tell.
+// resume uses an index and rereads the known changes since it was made. It returns false if
+// all files must be checked.
 func (l *Listing) resume(base *index, known *state) bool {
 	changes, ok := l.store.ChangesSince(known.mark, known.end)
 	if !ok || known.git != l.git() {
@@ -196,7 +196,7 @@ func (l *Listing) resume(base *index, known *state) bool {
 		}
 		for _, name := range names {
 			if _, ok := slices.BinarySearch(now, name); !ok {
-				now = append(now, name) // it is gone: its conversations, too
+				now = append(now, name) // the day and its conversations are gone
 			}
 		}
 		names = now
@@ -205,7 +205,7 @@ func (l *Listing) resume(base *index, known *state) bool {
 	looked := slices.Clone(names[max(0, len(names)-checkedDays):])
 	for _, name := range names[:len(names)-len(looked)] {
 		if _, ok := known.day(name); !ok {
-			looked = append(looked, name) // it is new
+			looked = append(looked, name) // a new day
 		}
 	}
 	for _, name := range known.unreadable {
@@ -240,7 +240,7 @@ func (s *state) day(name string) (look string, ok bool) {
 	return s.days[i].look, true
 }
 
-// changedDays returns the folders that came or went in some days.
+// changedDays returns the folders that were added or removed in the given days.
 func (l *Listing) changedDays(base *index, known *state, names []string) (dirty []string, err error) {
 	changed := make([]bool, len(names))
 	inParallel(len(names), func(i int) {
@@ -259,7 +259,7 @@ func (l *Listing) changedDays(base *index, known *state, names []string) (dirty 
 	return dirty, nil
 }
 
-// viewOf returns the rows of an index with some folders read again.
+// viewOf returns the rows of an index with the given folders reread.
 func (l *Listing) viewOf(base *index, dirty []string) (*view, error) {
 	waits := waitingIn(l.store)
 	if len(dirty)+len(waits) == 0 {
@@ -272,8 +272,8 @@ func (l *Listing) viewOf(base *index, dirty []string) (*view, error) {
 	return newView(base, &up)
 }
 
-// sweep looks at all files, reads what differs from an index, and writes a new one. If
-// that index turns out to be damaged, it counts for nothing.
+// sweep checks all files, reads what differs from an index, and writes a new one. It
+// ignores an index that turns out to be damaged.
 func (l *Listing) sweep(base *index) error {
 	err := l.sweepFrom(base)
 	if base != nil && errors.Is(err, errDamaged) {
@@ -301,7 +301,7 @@ func (l *Listing) sweepFrom(base *index) error {
 		if next.mark, next.end, err = l.store.NewChanges(); err != nil {
 			keep = false
 		}
-		if folders, err = sw.list(); err != nil { // what came before the list of changes
+		if folders, err = sw.list(); err != nil { // before the list of changes starts
 			return err
 		}
 	}
@@ -332,7 +332,7 @@ func (l *Listing) sweepFrom(base *index) error {
 		saved = l.store.WriteCache(store.ListedCache, file) == nil
 	}
 	if saved {
-		_ = next.write(l.store) // without it the next list looks at all files
+		_ = next.write(l.store) // on failure the next list checks all files
 	}
 	v, err := l.viewOf(base, nil)
 	if err != nil {
@@ -345,7 +345,7 @@ func (l *Listing) sweepFrom(base *index) error {
 	return nil
 }
 
-// replaced returns the rows of an index, if there is one, with an update.
+// replaced returns the rows of an index, if there is one, after an update.
 func replaced(base *index, up *update) ([]*record, error) {
 	if base == nil {
 		return up.added, nil
@@ -358,7 +358,7 @@ func replaced(base *index, up *update) ([]*record, error) {
 }
 
 // try calls f with the rows. If the index turns out to be damaged, it reads all files and
-// tries once more.
+// calls f again.
 func (l *Listing) try(f func(v *view) error) {
 	if f(l.view.Load()) == nil {
 		return

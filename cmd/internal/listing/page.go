@@ -16,8 +16,8 @@ import (
 // Len returns the number of conversations.
 func (l *Listing) Len() int { return l.view.Load().n }
 
-// Row returns the conversation at a position, counted from 0. Whether it still is so is
-// not examined; see [Listing.Page].
+// Row returns the conversation at a position, counted from 0. The row may be outdated; see
+// [Listing.Page].
 func (l *Listing) Row(i int) (r Row) {
 	l.try(func(v *view) (err error) {
 		if i < v.n {
@@ -45,12 +45,12 @@ func (l *Listing) Read(r *Row) (store.Entry, error) {
 	return store.Entry{}, fmt.Errorf("conversation %q: %w", r.Path, store.ErrNotFound)
 }
 
-// readAtOnce is how many conversations are read from their files when many are meant. The
-// others are described by what the listing knows.
+// readAtOnce is the maximum number of conversations that Entries reads from their files.
+// Above it, entries come from the listing.
 const readAtOnce = 64
 
-// Entries reads the conversations at some positions from their files, unless they are
-// many. current is false if one of them is not as the listing has it.
+// Entries reads the conversations at the given positions from their files, unless there are
+// many. current is false if one of them differs from the listing.
 func (l *Listing) Entries(at []int) (entries []store.Entry, current bool, err error) {
 	current = true
 	for k, i := range at {
@@ -75,8 +75,8 @@ func (l *Listing) Entries(at []int) (entries []store.Entry, current bool, err er
 	return entries, current, nil
 }
 
-// Entry describes a conversation by its row alone: without its sources, plan, notes and
-// whatever else no list shows.
+// Entry describes a conversation by its row alone, without sources, plan, notes and other
+// fields that no list shows.
 func (r *Row) Entry() store.Entry {
 	s := &schema.Session{
 		Version: schema.Version, ID: r.ID, ConversationID: r.ConversationID, Title: r.Title, ConversationType: r.Type, Status: schema.Status(r.Status),
@@ -93,8 +93,8 @@ func (l *Listing) ByID(id string) (at int, ok bool) {
 	return at, ok
 }
 
-// ByFolder returns the position of the conversation whose folder, or one of whose twins,
-// is at a path relative to the workspace.
+// ByFolder returns the position of the conversation with a folder or twin at a path
+// relative to the workspace.
 func (l *Listing) ByFolder(path string) (at int, ok bool) {
 	l.try(func(v *view) (err error) { at, ok, err = v.byFolder(path); return err })
 	return at, ok
@@ -123,7 +123,7 @@ func (v *view) selectAll(f *Filter) (at []int, err error) {
 	return at, err
 }
 
-// Sort sorts positions; conversations that are equal stay in their order.
+// Sort sorts positions. The sort is stable.
 func (l *Listing) Sort(at []int, by Order) {
 	l.try(func(v *view) error { return v.sort(at, by) })
 }
@@ -173,14 +173,14 @@ type Selection struct {
 	Order   Order // "": ByLastActive
 	Reverse bool
 	Offset  int
-	Limit   int // 0: all from Offset on
+	Limit   int // 0: no limit
 }
 
-// A Page is a part of a list, as it is on disk now.
+// A Page is a part of a list in its current state on disk.
 type Page struct {
-	Total    int // conversations selected
-	Hidden   int // others that the filter would select if they were not completed or archived
-	Archived int // the archived ones of those
+	Total    int // number of selected conversations
+	Hidden   int // number of others that are excluded only because they are completed or archived
+	Archived int // number of archived ones among the hidden
 
 	listing   *Listing
 	selection Selection
@@ -188,13 +188,13 @@ type Page struct {
 	at        []int // positions
 }
 
-// Looked is the most rows of a page whose files are looked at one by one. For a longer one
-// the folders of all days are.
+// Looked is the maximum number of rows whose files a page checks one by one. A longer page
+// checks the folders of all days.
 const Looked = 4096
 
-// Page returns what a selection shows. Each row is as its files are now: changed ones were
-// read again, and none is gone. The error is that of reading all files, after the index
-// turned out to be damaged.
+// Page returns the rows that a selection shows. They match the files on disk: changed rows
+// are reread and missing ones dropped. The error comes from reading all files after the
+// index turned out to be damaged.
 func (l *Listing) Page(s Selection) (*Page, error) {
 	p, err := l.page(s)
 	if errors.Is(err, errDamaged) {
@@ -265,12 +265,12 @@ func (p *Page) Len() int { return len(p.at) }
 // Row returns a row, counted from 0. For a page of more than [Looked] rows, [Page.Rows] is
 // called first.
 func (p *Page) Row(k int) Row {
-	r, _ := p.view.row(p.at[k]) // its part of the index was read before
+	r, _ := p.view.row(p.at[k]) // cannot fail: this part of the index was already read
 	return r
 }
 
-// HasNotes reports whether the conversation of a row needs a notice: it is damaged, waits, is
-// in several folders, or a later cortext wrote it.
+// HasNotes reports whether the conversation of a row needs a notice because it is damaged,
+// waiting, in several folders, or written by a later cortext.
 func (p *Page) HasNotes(k int) bool {
 	base, added := p.view.find(p.at[k])
 	if base < 0 {
@@ -280,10 +280,10 @@ func (p *Page) HasNotes(k int) bool {
 	return err != nil || flags&hasNotes != 0
 }
 
-// Rows yields the rows. The error is that of reading all files, after the index turned out
+// Rows yields the rows. The error comes from reading all files after the index turned out
 // to be damaged.
 func (p *Page) Rows() (iter.Seq[Row], error) {
-	if len(p.at) > Looked { // those of a shorter page were read to look at their files
+	if len(p.at) > Looked { // a shorter page has already read its rows
 		if err := p.again(p.view.base.checkRows()); err != nil {
 			return nil, err
 		}
@@ -327,7 +327,7 @@ func inChunks(n int, f func(from, end int) error) error {
 	return nil
 }
 
-// rounds bounds how often a page is made again while its files keep changing.
+// rounds limits how often a page is remade while its files keep changing.
 const rounds = 16
 
 // page returns the positions that a selection shows.
@@ -371,8 +371,9 @@ func (v *view) page(s Selection) (p *Page, err error) {
 	return p, nil
 }
 
-// selectCounting selects conversations, and counts those that a filter leaves out only
-// because they are completed or archived. If the filter names statuses, these are archived.
+// selectCounting selects conversations, and counts those that a filter excludes only
+// because they are completed or archived. If the filter names statuses, it counts only
+// archived ones.
 func (v *view) selectCounting(p *Page, f *Filter) (at []int, err error) {
 	if f.All && f.Archived {
 		return v.selectAll(f)
@@ -382,7 +383,7 @@ func (v *view) selectCounting(p *Page, f *Filter) (at []int, err error) {
 	}
 	wide, narrow := *f, *f
 	wide.All, wide.Archived = true, true
-	narrow.Words, narrow.Tags = nil, nil // wide has looked at them
+	narrow.Words, narrow.Tags = nil, nil // already checked by wide
 	s, err := v.selector(&narrow)
 	if err != nil {
 		return nil, err
@@ -410,8 +411,8 @@ func (v *view) selectCounting(p *Page, f *Filter) (at []int, err error) {
 	return at, cmp.Or(err, failed)
 }
 
-// outdated returns the folders of rows whose files differ from what was read, except those
-// that were read for this page.
+// outdated returns the folders of rows whose files have changed since they were read,
+// except those already read for this page.
 func (l *Listing) outdated(v *view, at []int, read map[string]bool) (folders []string, err error) {
 	if len(at) > Looked {
 		var volatile []int

@@ -8,12 +8,12 @@ import (
 	"cortext/store"
 )
 
-// A state says for what the index holds. It is a file of its own because it changes more
-// often: examining all files and finding nothing new changes only the state.
+// A state says what the index is based on. It is a separate file because it changes more
+// often: a sweep that finds nothing new changes only the state.
 type state struct {
 	index uint64    // which index
 	mark  string    // of the list of changes
-	end   int64     // how much of the list the index covers
+	end   int64     // length of the part of the list that the index covers
 	git   string    // a fingerprint of what git had checked out
 	swept time.Time // when all files were examined
 	top   string    // the look of the folder of all days

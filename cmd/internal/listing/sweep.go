@@ -7,15 +7,15 @@ import (
 	"sync/atomic"
 )
 
-// A sweep looks at the files of all conversations.
+// A sweep checks the files of all conversations.
 type sweep struct {
 	days *dayFolders
 	base *index // nil: everything is new
 
 	top   string
 	looks []day
-	dirty []string // folders that changed, came or went
-	found int      // folders there are
+	dirty []string // folders that were changed, added or removed
+	found int      // number of folders
 }
 
 // A counter reports progress.
@@ -66,7 +66,7 @@ func (s *sweep) list() (folders []string, err error) {
 	return folders, nil
 }
 
-// compare finds out which of the folders differ from the index.
+// compare finds the folders that differ from the index.
 func (s *sweep) compare(folders []string, progress func(done, of int)) error {
 	if s.base == nil {
 		s.dirty = folders

@@ -8,33 +8,33 @@ import (
 	"cortext/store"
 )
 
-// An update reads conversations again and says which rows of an index they replace. It
-// reads everything that may have become part of one of them: twins, and what waits.
+// An update rereads conversations and determines which rows of an index they replace. It
+// reads everything that may belong to them: twins and waiting records.
 type update struct {
 	days     *dayFolders
 	base     *index // nil: there is none
 	waiting  []waiting
 	progress func(done, of int)
 
-	gone  map[int]bool            // rows that no longer count
+	gone  map[int]bool            // replaced or removed rows
 	read  map[string]*description // by folder
 	added []*record               // sorted as a list is
 }
 
-// A waiting is a conversation with records outside of the work tree.
+// A waiting is a conversation with records outside the work tree.
 type waiting struct{ path, id string }
 
-// A description is what one folder says.
+// A description is the content of one folder.
 type description struct {
 	record
-	there   bool // there is such a folder
-	grouped bool // it is described together with others
+	there   bool // whether the folder exists
+	grouped bool // whether it is described together with others
 }
 
 // knowsID reports whether the id of a conversation comes from its session.json.
 func (r *record) knowsID() bool { return r.flags&knowsID != 0 }
 
-// waitingIn lists what waits in a workspace: usually nothing.
+// waitingIn lists the conversations of a workspace with waiting records, usually none.
 func waitingIn(st *store.Store) (list []waiting) {
 	for _, name := range st.WaitingPaths() {
 		w := waiting{path: name}
@@ -49,7 +49,7 @@ func waitingIn(st *store.Store) (list []waiting) {
 	return list
 }
 
-// run reads the conversations in some folders again.
+// run rereads the conversations in the given folders.
 func (u *update) run(folders []string) error {
 	u.gone, u.read = map[int]bool{}, make(map[string]*description, len(folders))
 	next, err := u.withRows(folders)
@@ -83,7 +83,7 @@ func compareRows(a, b *Row) int {
 	return strings.Compare(b.Path, a.Path)
 }
 
-// withRows adds to folders those of the rows that they are in, and retires the rows.
+// withRows adds the other folders of each folder's row, and retires the rows.
 func (u *update) withRows(folders []string) ([]string, error) {
 	if u.base == nil {
 		return folders, nil
@@ -169,13 +169,13 @@ func (u *update) describe(folders []string) (next []string, err error) {
 		}
 	}
 	for day := range missing {
-		_, _ = u.days.foldersOf(day) // perhaps it cannot be read: to be remembered
+		_, _ = u.days.foldersOf(day) // records the day if it cannot be read
 	}
 	return u.withRows(next)
 }
 
-// group finds the folders that are described together: twins, and those that something
-// waits for.
+// group finds the folders that are described together: twins, and those with waiting
+// records.
 func (u *update) group() {
 	first := make(map[string]*description, len(u.read))
 	waits := map[string]bool{}
@@ -206,7 +206,7 @@ func (u *update) group() {
 	if !twins {
 		return
 	}
-	// What waits for one twin concerns all of them.
+	// Records that wait for one twin concern all of them.
 	for _, d := range u.read {
 		if d.there && d.knowsID() && first[schema.IDKey(d.ID)].grouped {
 			d.grouped = true

@@ -8,8 +8,8 @@ import (
 	"cortext/schema"
 )
 
-// A view is the rows of an index, without those that no longer count, and with those that
-// were read again.
+// A view is the rows of an index after an update: without replaced rows and with the new
+// ones.
 type view struct {
 	base  *index
 	gone  map[int]bool
@@ -21,7 +21,7 @@ type view struct {
 // A span is a run of rows: of the index from row base on, or one that was added.
 type span struct{ at, base, added int } // base or added is -1
 
-// newView makes a view of an index; up is nil if nothing changed.
+// newView makes a view of an index. up is nil if nothing changed.
 func newView(base *index, up *update) (*view, error) {
 	v := &view{base: base}
 	if up != nil {
@@ -78,7 +78,7 @@ func (v *view) place(r *Row, from int) (at int, err error) {
 		}
 		return compareRows(r, &other) < 0
 	}
-	step := 1 // what changed is mostly new, and near the beginning
+	step := 1 // most changed rows are new and near the beginning
 	for from+step <= v.base.n && !after(from+step-1) {
 		from += step
 		step *= 2
@@ -104,7 +104,7 @@ func (v *view) end(k int) int {
 	return v.n
 }
 
-// left returns how many rows of the index follow each other from a position on.
+// left returns how many rows from a position on are consecutive in the index.
 func (v *view) left(at int) int {
 	k := sort.Search(len(v.spans), func(k int) bool { return v.spans[k].at > at }) - 1
 	return v.end(k) - at
@@ -232,7 +232,7 @@ func (v *view) counts() (shown, archived int, err error) {
 	return shown, archived, nil
 }
 
-// A selector decides about rows of an index without their strings.
+// A selector filters rows of an index without reading their strings.
 type selector struct {
 	filter                          *Filter
 	types, statuses, agents, models []bool // by word

@@ -14,23 +14,23 @@ import (
 	"cortext/store"
 )
 
-// errTooMany means that an index would be too large; the list works without it.
+// errTooMany means that an index would be too large. Lists work without it.
 var errTooMany = errors.New("too many conversations for an index")
 
-// A slot leads from a hash to a row.
+// A slot maps a hash to a row.
 type slot struct {
 	hash uint64
 	row  uint32
 }
 
-// A builder makes the bytes of an index.
+// A builder encodes an index.
 type builder struct {
 	records []*record
 	rows    []fixed
 	section [sectionCount][]byte
 }
 
-// encode makes an index of records, which are sorted as a list is.
+// encode encodes an index of records, which must be in the order of a list.
 func encode(records []*record) ([]byte, error) {
 	b := builder{records: records, rows: make([]fixed, len(records))}
 	b.reserve()
@@ -48,7 +48,7 @@ func encode(records []*record) ([]byte, error) {
 	return b.file(size), nil
 }
 
-// reserve makes room for about as many bytes as records need.
+// reserve allocates about as many bytes as records need.
 func (b *builder) reserve() {
 	const (
 		lengths = 8   // bytes for the lengths of strings in a row
@@ -82,7 +82,7 @@ func (b *builder) addJSON() {
 	}
 }
 
-// addNames adds what words are searched in.
+// addNames adds the texts that words are searched in.
 func (b *builder) addNames() {
 	for i, r := range b.records {
 		b.rows[i].name = b.append(nameSection, func(n []byte) []byte { return find.AppendName(n, r.Title, r.Folder(), r.ID) })
@@ -106,7 +106,7 @@ func (b *builder) addTexts() {
 	}
 }
 
-// addNumbers adds what rows have besides strings of their own.
+// addNumbers adds the fixed part of each row.
 func (b *builder) addNumbers() {
 	at := map[string]uint32{}
 	var words []string
@@ -135,7 +135,7 @@ func (b *builder) addLooks() {
 	}
 }
 
-// addIDs adds what leads from an id, and from a folder's own name, to a row.
+// addIDs adds the hash tables from ids, and from folder names, to rows.
 func (b *builder) addIDs() {
 	ids, bases := make([]slot, len(b.records)), make([]slot, len(b.records))
 	for i, r := range b.records {
@@ -145,7 +145,7 @@ func (b *builder) addIDs() {
 	b.section[idSection], b.section[baseSection] = sorted(ids), sorted(bases)
 }
 
-// addFolders adds what leads from a folder to a row.
+// addFolders adds the hash table from folders to rows.
 func (b *builder) addFolders() {
 	folders := make([]slot, 0, len(b.records))
 	for i, r := range b.records {
@@ -172,7 +172,7 @@ func (r *record) allFlags() uint32 {
 	return flags
 }
 
-// append appends to a section and returns where.
+// append appends to a section and returns the extent.
 func (b *builder) append(section int, f func([]byte) []byte) extent {
 	at := len(b.section[section])
 	b.section[section] = f(b.section[section])
@@ -196,7 +196,7 @@ func sorted(slots []slot) []byte {
 	return b
 }
 
-// file puts the header, the checksums and the sections together.
+// file assembles the header, the checksums and the sections.
 func (b *builder) file(size int) []byte {
 	blocks := (size + blockBytes - 1) / blockBytes
 	out := make([]byte, headBytes+4*blocks, headBytes+4*blocks+size)
@@ -234,7 +234,7 @@ func (b *builder) file(size int) []byte {
 	return out
 }
 
-// inMemory makes an index that no file holds.
+// inMemory returns an index that is only in memory.
 func inMemory(records []*record) (*index, []byte, error) {
 	b, err := encode(records)
 	if err != nil {
