@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -142,8 +143,8 @@ func TestLogStates(t *testing.T) {
 	for _, name := range names {
 		must(t, os.Chtimes(filepath.Join(s.dir, name), old, old))
 	}
-	if _, _, ok := s.LogStates("conversations/none/x"); ok {
-		t.Error("logs that do not exist have states")
+	if _, states, ok := s.LogStates("conversations/none/x"); !ok || states != [2]LogState{{Known: true}, {Known: true}} {
+		t.Errorf("logs that do not exist have the states %+v, not those of empty ones", states)
 	}
 	logs, _ := c.OpenLogs()
 	defer logs.Close()
@@ -323,6 +324,49 @@ func TestRedactApart(t *testing.T) {
 	for _, name := range []string{messagesFile, toolsFile} {
 		if text := readFile(t, s, c.file(name)); strings.Contains(text, "-key") || !strings.Contains(text, `"redacted":["aaaa","bbbb"]`) {
 			t.Errorf("%s has\n%s", name, text)
+		}
+	}
+}
+
+// TestLogsOfFolder: what is said about the logs of a folder, without opening it as a
+// conversation, follows the files.
+func TestLogsOfFolder(t *testing.T) {
+	s := newTestStore(t)
+	c := create(t, s)
+	name := filepath.Join(s.dir, c.file(messagesFile))
+	appendBatch(t, c, thread(0, 4))
+	info, err := os.Stat(name)
+	must(t, err)
+	size, err := s.LogSize(c.Path())
+	if err != nil || size != info.Size() {
+		t.Errorf("the log has %d bytes, %v; want %d", size, err, info.Size())
+	}
+	before := s.LogState(c.Path())
+	if before == "" || before != s.LogState(c.Path()) || !s.HasRecords(c.Path()) {
+		t.Errorf("a log with records has the state %q", before)
+	}
+	appendBatch(t, c, thread(4, 5))
+	if s.LogState(c.Path()) == before {
+		t.Error("an append does not change the state")
+	}
+	for _, file := range []string{messagesFile, toolsFile} {
+		must(t, os.WriteFile(filepath.Join(s.dir, c.file(file)), nil, 0o600))
+	}
+	if size, err := s.LogSize(c.Path()); size != 0 || err != nil || s.HasRecords(c.Path()) {
+		t.Errorf("emptied, the log has %d bytes, %v", size, err)
+	}
+	must(t, os.Remove(name))
+	must(t, os.Mkdir(name, 0o700))
+	if _, err := s.LogSize(c.Path()); !errors.Is(err, ErrNotFound) {
+		t.Errorf("a folder in place of the log: %v", err)
+	}
+	must(t, os.Remove(name))
+	if _, err := s.LogSize(c.Path()); !errors.Is(err, ErrNotFound) || s.LogState(c.Path()) != "" {
+		t.Errorf("without a log: %v, %q", err, s.LogState(c.Path()))
+	}
+	for _, outside := range []string{"../x", "/etc", ".workspace/local"} {
+		if _, err := s.LogSize(outside); err == nil || s.HasRecords(outside) || s.LogState(outside) != "" {
+			t.Errorf("%s is looked at: %v", outside, err)
 		}
 	}
 }
