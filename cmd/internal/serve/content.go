@@ -149,7 +149,7 @@ func (s *Server) content(space *Space, e store.Entry, branch int) (*content, err
 }
 
 func readContent(space *Space, e store.Entry, c *store.Conversation, branch int) (out *content, err error) {
-	all, err := history.ByID(c.Messages(), func(m *schema.Message) (string, int64) { return m.ID, m.Precedence() })
+	all, err := history.ByID(c.Messages(), func(m *schema.Message) string { return m.ID }, store.ChooseMessage)
 	if err != nil {
 		return nil, err
 	}
