@@ -228,7 +228,7 @@ func TestPage(t *testing.T) {
 	if create := s.send("POST", "/api/sessions", map[string]string{"name": "x"}, "Authorization", "", "Cookie", cookie); create.status != http.StatusUnauthorized {
 		t.Errorf("creating with the cookie: %d %s", create.status, create.body)
 	}
-	for _, name := range []string{"/assets/conversation.css", "/assets/app.js"} {
+	for _, name := range []string{"/assets/conversation.css", "/assets/main.js"} {
 		if got := s.send("GET", name, nil, "Authorization", ""); got.status != 200 || got.header.Get("X-Content-Type-Options") != "nosniff" {
 			t.Errorf("%s: %d %v", name, got.status, got.header)
 		}
