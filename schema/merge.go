@@ -150,6 +150,22 @@ func (m *merging) constant(f fieldInfo) {
 	all := slices.DeleteFunc(slices.Clone(m.variants[f.name]), func(v variant) bool { return absent(v.value) })
 	if len(all) > 0 {
 		m.session.Field(f.at).Set(slices.MinFunc(all, func(a, b variant) int { return compareRedacted(a.text, b.text) }).value)
+		m.redacted(m.session.Field(f.at), all)
+	}
+}
+
+// redacted redacts in a chosen text also what other variants of the same text redact.
+func (m *merging) redacted(chosen reflect.Value, all []variant) {
+	if chosen.Kind() != reflect.String {
+		return
+	}
+	for _, v := range all {
+		if !strings.Contains(v.value.String(), "[redacted: ") {
+			continue
+		}
+		if text, ok := CombineRedacted(chosen.String(), v.value.String()); ok {
+			chosen.SetString(text)
+		}
 	}
 }
 
@@ -177,7 +193,13 @@ func (m *merging) settable(f fieldInfo) {
 		at := func(v variant) Time { return Time(stampAt(v.value).String()) }
 		return cmp.Or(compareTimes(at(a), at(b)), bytes.Compare(a.text, b.text))
 	})
-	m.session.Field(f.stamp).Set(last.value)
+	chosen := cloneValue(last.value)
+	for _, v := range stamps {
+		all = append(all[:len(all):len(all)], variant{value: stampTo(v.value)})
+	}
+	m.redacted(stampTo(chosen), all)
+	all = m.variants[f.name]
+	m.session.Field(f.stamp).Set(chosen)
 	stamped := slices.ContainsFunc(stamps, func(v variant) bool {
 		return len(all) == 1 && bytes.Equal(all[0].text, encodeValue(nil, stampTo(v.value)))
 	})
@@ -185,7 +207,7 @@ func (m *merging) settable(f fieldInfo) {
 		m.session.Field(f.at).Set(all[0].value)
 		return
 	}
-	m.session.Field(f.at).Set(cloneValue(stampTo(last.value)))
+	m.session.Field(f.at).Set(cloneValue(stampTo(chosen)))
 }
 
 // counters leaves out all counters if the sides differ in any: they are counted again.
@@ -260,7 +282,31 @@ func liveNotes(set []NoteStamp) []NoteStamp {
 	set = slices.DeleteFunc(set, func(n NoteStamp) bool { return replaced[n.key()].After(n.At.Time()) })
 	set = inOneOrder(set)
 	slices.SortStableFunc(set, func(a, b NoteStamp) int { return compareTimes(a.At, b.At) })
-	return set
+	return combineNotes(set)
+}
+
+// combineNotes puts one note in the place of two that redact different texts of one.
+func combineNotes(set []NoteStamp) (list []NoteStamp) {
+	isRedacted := func(n NoteStamp) bool { return strings.Contains(n.To, "[redacted: ") }
+	for _, n := range set {
+		if !isRedacted(n) {
+			list = append(list, n)
+			continue
+		}
+		for i, o := range list {
+			text, ok := CombineRedacted(o.To, n.To)
+			if !ok || !isRedacted(o) || text == o.To || text == n.To {
+				continue
+			}
+			was := asSet(slices.Concat(o.Was, n.Was, []string{o.key(), n.key()}))
+			n.At, n.To = NewTime(n.At.Time().Add(time.Millisecond)), text // n is the later one
+			n.Was = was[max(len(was)-maxWas, 0):]
+			list = slices.Delete(list, i, i+1)
+			break
+		}
+		list = append(list, n)
+	}
+	return list
 }
 
 // mergeSources takes the native sessions of all variants. Sessions are only added, so a
@@ -317,6 +363,16 @@ func mergeMetadata(objects []Raw, sets [][]ValueStamp) (Raw, []ValueStamp) {
 	for _, v := range slices.Concat(sets...) {
 		if old, ok := last[v.Key]; !ok || cmp.Or(compareTimes(v.At, old.At), compareRecords(&v, &old)) > 0 {
 			last[v.Key] = v
+		}
+	}
+	for _, v := range slices.Concat(sets...) {
+		chosen := last[v.Key]
+		if !bytes.Contains(v.To, []byte("[redacted: ")) || len(chosen.To) == 0 {
+			continue
+		}
+		if text, ok := CombineRedacted(string(chosen.To), string(v.To)); ok {
+			chosen.To = Raw(text)
+			last[v.Key] = chosen
 		}
 	}
 	merged := mergeObjects(objects)

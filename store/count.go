@@ -250,3 +250,35 @@ func toolTokens(t *schema.Tool) int {
 func countTool(t *schema.Tool) int {
 	return tokens.Count(string(t.Input)) + tokens.Count(t.Output)
 }
+
+// Recount recomputes the counters of session.json from the logs.
+func (tx *Tx) Recount() error {
+	if err := tx.Flush(); err != nil {
+		return err
+	}
+	s, _, err := tx.Session()
+	if err != nil {
+		return err
+	}
+	tx.counted = true
+	return tx.c.recount(s, tx.c.folders()...)
+}
+
+// Count brings the counters of session.json up to date with the logs. If the log is known
+// to have only new records after the counted ones, it counts just those. Otherwise it
+// counts everything.
+func (tx *Tx) Count() error {
+	if err := tx.Flush(); err != nil {
+		return err
+	}
+	s, damage, err := tx.Session()
+	if err != nil {
+		return err
+	}
+	known := !tx.rewritten && (tx.counted || tx.began == s.CountedBytes || tx.began == tx.since.Messages.End && tx.since.Counted == countedBy(s))
+	tx.counted = true
+	if s.CountedBytes == 0 || len(damage) > 0 || !known {
+		return tx.c.recount(s, tx.c.folders()...)
+	}
+	return tx.c.countRest(s)
+}

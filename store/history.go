@@ -144,6 +144,10 @@ func (n *newest[R]) add(id string, r R, folder int) {
 		n.list, n.folder = append(n.list, r), append(n.folder, folder)
 		return
 	}
+	if both, ok := n.combine(&r, &n.list[i]); ok {
+		n.list[i] = both
+		return
+	}
 	old, now := n.rank(&n.list[i]), n.rank(&r)
 	counts := now.compare(old) > 0
 	if folder > n.folder[i] { // the writer did not see the revs of the earlier folders

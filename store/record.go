@@ -146,16 +146,37 @@ type logKind[R any] struct {
 	encode func(*R) []byte // its line, with its rev
 	rank   func(*R) rank
 	less   func(r, than *R) bool // reports whether r is an earlier state of than
+
+	combine func(r, o *R) (R, bool) // one that has what is redacted in either
 }
 
 func messageLog() logKind[schema.Message] {
 	encode := func(m *schema.Message) []byte { return schema.AppendMessage(nil, m) }
-	return logKind[schema.Message]{messagesFile, schema.ParseMessage, encode, messageRank, saysLess}
+	return logKind[schema.Message]{messagesFile, schema.ParseMessage, encode, messageRank, saysLess, (*schema.Message).Combine}
 }
 
 func toolLog() logKind[schema.Tool] {
 	encode := func(t *schema.Tool) []byte { return schema.AppendTool(nil, t) }
-	return logKind[schema.Tool]{toolsFile, schema.ParseTool, encode, toolRank, hasLessOutcome}
+	return logKind[schema.Tool]{toolsFile, schema.ParseTool, encode, toolRank, hasLessOutcome, (*schema.Tool).Combine}
+}
+
+// ChooseMessage returns the message to read of two lines of one id: the one that counts or,
+// if each redacts something that the other has, both in one.
+func ChooseMessage(m, o schema.Message) schema.Message { return messageLog().choose(m, o) }
+
+// ChooseTool is [ChooseMessage] for a call.
+func ChooseTool(t, o schema.Tool) schema.Tool { return toolLog().choose(t, o) }
+
+// choose returns the record to read of two lines of one id: the one that counts or, if each
+// redacts something that the other has, both in one.
+func (k logKind[R]) choose(r, o R) R {
+	if both, ok := k.combine(&r, &o); ok {
+		return both
+	}
+	if k.beats(&r, &o) {
+		return r
+	}
+	return o
 }
 
 // beats reports whether r counts rather than o.
@@ -196,7 +217,12 @@ func (k logKind[R]) at(log io.ReaderAt, offsets []int64) (best R, err error) {
 		if err != nil {
 			return best, err
 		}
-		if r, err := k.parse(raw); err == nil && (!found || k.beats(&r, &best)) {
+		r, err := k.parse(raw)
+		switch {
+		case err != nil:
+		case found:
+			best = k.choose(r, best)
+		default:
 			best, found = r, true
 		}
 	}

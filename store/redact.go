@@ -16,6 +16,41 @@ import (
 // Every record is prepared on its way to the disk: first its secrets are redacted, then
 // its tokens are counted. If a rule cannot run, that is an error and nothing is written.
 
+// Append collects the records to add. It redacts secrets and counts tokens; nothing is
+// written before [Tx.Flush].
+func (tx *Tx) Append(b schema.Batch) error {
+	known, err := tx.knows()
+	if err != nil {
+		return err
+	}
+	redact := tx.c.s.redaction(tx.countRedacted()).knowing(known)
+	limits := tx.c.s.limits()
+	for _, t := range b.Tools {
+		t, err := redact.tool(t)
+		if err == nil {
+			err = tx.c.s.limit(&t, limits)
+		}
+		if err == nil && limits.Attachments {
+			err = tx.attachBeside(t.Attachments)
+		}
+		if err != nil {
+			return fmt.Errorf("append to %q: %w", tx.c.path, err)
+		}
+		tx.pending.addTool(t)
+	}
+	for _, m := range b.Messages {
+		m, err := redact.message(m)
+		if err == nil && limits.Attachments {
+			err = tx.attachBeside(m.Attachments)
+		}
+		if err != nil {
+			return fmt.Errorf("append to %q: %w", tx.c.path, err)
+		}
+		tx.pending.addMessage(m)
+	}
+	return nil
+}
+
 // message returns m as it is stored, except for its rev. The result shares no
 // changed data with m.
 func (r redaction) message(m schema.Message) (schema.Message, error) {

@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"cortext/schema"
+	"cortext/schema/tokens"
 	"cortext/store/filelock"
 	"cortext/store/internal/lines"
 )
@@ -171,6 +172,7 @@ func (l *logFile) settled(id string, k *known) (best record, changed bool, err e
 	if len(all) == 0 {
 		return best, false, nil
 	}
+	lines, combined := combineRedacted(lines)
 	repeats := !slices.ContainsFunc(all, func(redaction string) bool { return !k.repeats(redaction) })
 	var altered bool // the best line is not in the log
 	for _, r := range lines {
@@ -193,7 +195,36 @@ func (l *logFile) settled(id string, k *known) (best record, changed bool, err e
 	if altered {
 		best.setRev(min(rev+1, schema.MaxRev))
 	}
-	return best, altered || old, nil
+	return best, altered || old || combined, nil
+}
+
+// combineRedacted puts one record in the place of two that redact different texts. It
+// reports whether it did.
+func combineRedacted(lines []record) (list []record, done bool) {
+	for _, r := range lines {
+		for i, o := range list {
+			var ok bool
+			if m := r.message; m != nil {
+				var both schema.Message
+				if both, ok = m.Combine(o.message); ok {
+					both.Tokens = tokens.Count(both.Content)
+					r = messageRecord(both)
+				}
+			} else {
+				var both schema.Tool
+				if both, ok = r.tool.Combine(o.tool); ok {
+					both.Tokens = countTool(&both)
+					r = toolRecord(both)
+				}
+			}
+			if ok {
+				list, done = slices.Delete(list, i, i+1), true
+				break
+			}
+		}
+		list = append(list, r)
+	}
+	return list, done
 }
 
 // replaceRecords replaces all lines of some records, at the place of the first.

@@ -131,9 +131,10 @@ func (t *tailReader) read(log *logReader) error {
 		case err != nil:
 			return err
 		case m.Rev > 0 && m.ID != "":
-			if old, ok := t.revs[m.ID]; !ok || messageLog().beats(&m, &old) {
-				t.revs[m.ID] = m
+			if old, ok := t.revs[m.ID]; ok {
+				m = messageLog().choose(m, old)
 			}
+			t.revs[m.ID] = m
 			continue
 		case t.spent && m.ID == "":
 			continue
@@ -301,9 +302,10 @@ func (t *toolFinder) take(rec jsonl.Record) {
 		t.damage = append(t.damage, *d)
 		return
 	}
-	if old, ok := t.found[tool.ID]; !ok || toolLog().beats(&tool, &old) {
-		t.found[tool.ID] = tool
+	if old, ok := t.found[tool.ID]; ok {
+		tool = toolLog().choose(tool, old)
 	}
+	t.found[tool.ID] = tool
 }
 
 const (

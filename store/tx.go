@@ -183,41 +183,6 @@ func (tx *Tx) FirstTime() (first schema.Time, err error) {
 	return first, nil
 }
 
-// Append collects the records to add. It redacts secrets and counts tokens; nothing is
-// written before [Tx.Flush].
-func (tx *Tx) Append(b schema.Batch) error {
-	known, err := tx.knows()
-	if err != nil {
-		return err
-	}
-	redact := tx.c.s.redaction(tx.countRedacted()).knowing(known)
-	limits := tx.c.s.limits()
-	for _, t := range b.Tools {
-		t, err := redact.tool(t)
-		if err == nil {
-			err = tx.c.s.limit(&t, limits)
-		}
-		if err == nil && limits.Attachments {
-			err = tx.attachBeside(t.Attachments)
-		}
-		if err != nil {
-			return fmt.Errorf("append to %q: %w", tx.c.path, err)
-		}
-		tx.pending.addTool(t)
-	}
-	for _, m := range b.Messages {
-		m, err := redact.message(m)
-		if err == nil && limits.Attachments {
-			err = tx.attachBeside(m.Attachments)
-		}
-		if err != nil {
-			return fmt.Errorf("append to %q: %w", tx.c.path, err)
-		}
-		tx.pending.addMessage(m)
-	}
-	return nil
-}
-
 // Size returns the approximate number of bytes collected. A caller that writes a lot
 // should call [Tx.Flush] now and then to bound memory.
 func (tx *Tx) Size() int { return tx.pending.size }
@@ -373,38 +338,6 @@ func (c *Conversation) Append(b schema.Batch) (Result, error) {
 		return Result{SetAside: tx.result.SetAside}, err
 	}
 	return tx.result, nil
-}
-
-// Recount recomputes the counters of session.json from the logs.
-func (tx *Tx) Recount() error {
-	if err := tx.Flush(); err != nil {
-		return err
-	}
-	s, _, err := tx.Session()
-	if err != nil {
-		return err
-	}
-	tx.counted = true
-	return tx.c.recount(s, tx.c.folders()...)
-}
-
-// Count brings the counters of session.json up to date with the logs. If the log is known
-// to have only new records after the counted ones, it counts just those. Otherwise it
-// counts everything.
-func (tx *Tx) Count() error {
-	if err := tx.Flush(); err != nil {
-		return err
-	}
-	s, damage, err := tx.Session()
-	if err != nil {
-		return err
-	}
-	known := !tx.rewritten && (tx.counted || tx.began == s.CountedBytes || tx.began == tx.since.Messages.End && tx.since.Counted == countedBy(s))
-	tx.counted = true
-	if s.CountedBytes == 0 || len(damage) > 0 || !known {
-		return tx.c.recount(s, tx.c.folders()...)
-	}
-	return tx.c.countRest(s)
 }
 
 // openTools opens tools.jsonl, or checks that the open file is still the conversation's.

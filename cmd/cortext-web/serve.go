@@ -130,6 +130,7 @@ func (s spaces) open(root string) (*web.Space, error) {
 	c := capture.New(w)
 	return &web.Space{
 		Workspace: w, Capture: c, Payloads: payload.New(w), Compact: compact.New(w, endpoint),
+		Refresh: func() { _ = s.hooks().Later(w, "refresh") }, // the next list tries again
 		End: func() {
 			for _, text := range c.TakeWarnings() {
 				fmt.Fprintln(os.Stderr, "cortext:", text)

@@ -154,21 +154,26 @@ func (p *partial) remote() {
 	}
 }
 
+// wordsFrom returns a function that returns that many bytes of words, always others.
+func wordsFrom(seed uint64) func(n int) string {
+	seed = seed*2654435761 + 1
+	return func(n int) string {
+		var b strings.Builder
+		for b.Len() < n {
+			seed = seed*6364136223846793005 + 1442695040888963407
+			fmt.Fprintf(&b, "%s%d ", words[seed>>32%uint64(len(words))], seed>>40&4095)
+		}
+		return b.String()
+	}
+}
+
 // conversation writes a conversation of about 20 kB, of words that do not compress to
 // nothing.
 func (p *partial) conversation(i int, at time.Time, file func(name, text string)) {
 	title, id := fmt.Sprintf("topic %d", i), fmt.Sprintf("01%024d", i)
 	name := fmt.Sprintf("%s-chat-topic-%d-%s", at.Format("1504"), i, id[len(id)-4:])
 	dir := "conversations/" + at.Format("2006-01-02") + "/" + name + "/.session/"
-	seed := uint64(i)*2654435761 + 1
-	words := func(n int) string {
-		var b strings.Builder
-		for b.Len() < n {
-			seed = seed*6364136223846793005 + 1442695040888963407
-			fmt.Fprintf(&b, "%s%d ", []string{"cache", "queue", "index", "token", "merge", "retry", "login", "parser"}[seed>>61], seed>>40&4095)
-		}
-		return b.String()
-	}
+	words := wordsFrom(uint64(i))
 	stamp := func(k int) string { return at.Add(time.Duration(k) * time.Second).Format("2006-01-02T15:04:05.000Z") }
 	var messages, tools strings.Builder
 	for k := range 4 {

@@ -107,6 +107,8 @@ func runScripts(t *testing.T, bin, name string) {
 			"exits":    exits,
 			"turns":    writeTurns,
 			"folder":   setFolder,
+			"request":  request,
+			"turn":     turnOver,
 		},
 		Condition: func(name string) (bool, error) {
 			if name == "root" { // root ignores file modes

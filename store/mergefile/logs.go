@@ -26,7 +26,28 @@ type record struct {
 	at       time.Time
 	rev      int
 	redacted int  // number of redactions
-	bare     bool // an empty line that only marks where a record belongs; its redacted revision follows
+	bare     bool // only places the record: the line before a redacted one
+
+	message *schema.Message // of a redacted line, or
+	tool    *schema.Tool
+}
+
+// combine returns the line with what is redacted in either of two lines of one record; ok is
+// false if one of them has all redactions.
+func (r record) combine(o record) (text []byte, ok bool) {
+	switch {
+	case r.message != nil && o.message != nil:
+		var m schema.Message
+		if m, ok = r.message.Combine(o.message); ok {
+			text = schema.AppendMessage(nil, &m)
+		}
+	case r.tool != nil && o.tool != nil:
+		var t schema.Tool
+		if t, ok = r.tool.Combine(o.tool); ok {
+			text = schema.AppendTool(nil, &t)
+		}
+	}
+	return bytes.TrimSuffix(text, []byte("\n")), ok
 }
 
 func messageLine(text []byte) record {
@@ -35,7 +56,11 @@ func messageLine(text []byte) record {
 		return record{}
 	}
 	bare := m.Rev == 0 && m.Content == "" && m.Reasoning == "" && len(m.Blocks)+len(m.Attachments)+len(m.Redacted)+len(m.Unknown) == 0 && m.Usage == nil && m.Model == ""
-	return record{true, m.ID, m.Timestamp.Time(), m.Rev, len(m.Redacted), bare}
+	r := record{is: true, id: m.ID, at: m.Timestamp.Time(), rev: m.Rev, redacted: len(m.Redacted), bare: bare}
+	if r.redacted > 0 {
+		r.message = &m
+	}
+	return r
 }
 
 func toolLine(text []byte) record {
@@ -44,7 +69,11 @@ func toolLine(text []byte) record {
 		return record{}
 	}
 	bare := t.Rev == 0 && len(t.Input) == 0 && t.Output == "" && t.Error == "" && t.Success == nil && t.ExitCode == nil && len(t.Attachments)+len(t.Redacted)+len(t.Unknown) == 0
-	return record{true, t.ID, t.Timestamp.Time(), t.Rev, len(t.Redacted), bare}
+	r := record{is: true, id: t.ID, at: t.Timestamp.Time(), rev: t.Rev, redacted: len(t.Redacted), bare: bare}
+	if r.redacted > 0 {
+		r.tool = &t
+	}
+	return r
 }
 
 // A log is one version of a log: its lines and the torn tail that follows them.
@@ -80,7 +109,7 @@ func mergeLogs(parse func([]byte) record, base, ours, theirs []byte) ([]byte, er
 	if later(rest[0], rest[1]) {
 		rest[0], rest[1] = rest[1], rest[0]
 	}
-	merged := withoutRedacted(interleave(rest[0], rest[1]))
+	merged := withoutRedacted(combined(parse, interleave(rest[0], rest[1])))
 	out := make([]byte, 0, len(ours)+len(theirs))
 	for _, text := range x.lines[:same] {
 		out = append(append(out, text...), '\n')
@@ -236,6 +265,28 @@ func byTime(merged, x, y []line) []line {
 		*from = (*from)[n:]
 	}
 	return append(append(merged, x...), y...)
+}
+
+// combined replaces lines of one record that redact different texts by one that redacts all
+// of them, at the place of the first.
+func combined(parse func([]byte) record, lines []line) []line {
+	first := map[string]int{} // the first redacted line of an id
+	out := lines[:0]
+	for _, l := range lines {
+		at, seen := first[l.id]
+		switch {
+		case l.redacted == 0 || l.id == "":
+		case !seen:
+			first[l.id] = len(out)
+		default:
+			if text, ok := out[at].combine(l.record); ok {
+				out[at].text, out[at].record = text, parse(text)
+				continue
+			}
+		}
+		out = append(out, l)
+	}
+	return out
 }
 
 // withoutRedacted removes lines that the other side still had but a redacted line replaces:

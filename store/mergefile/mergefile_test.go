@@ -122,17 +122,22 @@ func TestMergeLogs(t *testing.T) {
 		ab := merged(t, logName, w.text(), sides[0].text(), sides[1].text())
 		all := merged(t, logName, w.text(), ab, sides[2].text())
 		text := string(all)
-		marks := map[string]int{}
+		marks := map[string]map[string]bool{} // all redactions of each message
 		for _, s := range sides {
 			for _, l := range s.lines {
 				m, _ := schema.ParseMessage([]byte(strings.TrimSpace(l)))
-				marks[m.ID] = max(marks[m.ID], len(m.Redacted))
+				if marks[m.ID] == nil {
+					marks[m.ID] = map[string]bool{}
+				}
+				for _, id := range m.Redacted {
+					marks[m.ID][id] = true
+				}
 			}
 		}
 		for _, s := range sides {
 			for _, l := range s.lines {
 				m, _ := schema.ParseMessage([]byte(strings.TrimSpace(l)))
-				if n := strings.Count(text, l); n > 1 || n == 0 && marks[m.ID] <= len(m.Redacted) {
+				if n := strings.Count(text, l); n > 1 || n == 0 && len(marks[m.ID]) <= len(m.Redacted) {
 					t.Fatalf("seed %d: %d times %sin\n%s", seed, n, l, text)
 				}
 			}
@@ -152,9 +157,9 @@ func TestMergeLogs(t *testing.T) {
 				best[m.ID] = m
 			}
 		}
-		for id, n := range marks {
-			if n > 0 && best[id].Content != "[redacted: x]" {
-				t.Fatalf("seed %d: %s is not redacted:\n%s", seed, id, text)
+		for id, all := range marks {
+			if len(all) > 0 && (best[id].Content != "[redacted: x]" || len(best[id].Redacted) != len(all)) {
+				t.Fatalf("seed %d: %s is not redacted by all of %v:\n%s", seed, id, all, text)
 			}
 		}
 	}
@@ -293,5 +298,36 @@ func TestMergeOneSide(t *testing.T) {
 	}
 	if got.Title != "a" || !slices.Equal(got.Tags, []string{"kept"}) || got.Notes != "z" || got.Description != base.Description {
 		t.Errorf("title %q, tags %q, notes %q, description %q", got.Title, got.Tags, got.Notes, got.Description)
+	}
+}
+
+// TestMergeApart: what two clones redact in different places of a record is redacted in
+// the merged line, whichever side is ours.
+func TestMergeApart(t *testing.T) {
+	line := func(content, redaction string, rev int) string {
+		m := schema.Message{ID: "m", Timestamp: schema.NewTime(start), Role: schema.User, Content: content, Rev: rev}
+		if redaction != "" {
+			m.Redacted = []string{redaction}
+		}
+		return string(schema.AppendMessage(nil, &m))
+	}
+	bare := line("", "", 0)
+	base := line("keys one and two", "", 0)
+	a := bare + line("keys [redacted: x] and two", "aaaa", 1)
+	b := bare + line("keys one and [redacted: y]", "bbbb", 1)
+	for _, sides := range [][2]string{{a, b}, {b, a}} {
+		got := string(merged(t, logName, []byte(base), []byte(sides[0]), []byte(sides[1])))
+		want := bare + strings.Replace(line("keys [redacted: x] and [redacted: y]", "aaaa", 2), `["aaaa"]`, `["aaaa","bbbb"]`, 1)
+		if got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+	call := func(output, redaction string) string {
+		return string(schema.AppendTool(nil, &schema.Tool{ID: "t", MessageID: "m", Name: "Bash", Output: output, Rev: 1, Redacted: []string{redaction}}))
+	}
+	tools := strings.Replace(logName, "messages", "tools", 1)
+	got := string(merged(t, tools, nil, []byte(call("[redacted: x] two", "aaaa")), []byte(call("one [redacted: x]", "bbbb"))))
+	if !strings.Contains(got, `"output":"[redacted: x] [redacted: x]"`) || strings.Count(got, "\n") != 1 {
+		t.Errorf("%s", got)
 	}
 }

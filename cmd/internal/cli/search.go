@@ -135,7 +135,10 @@ func runSearch(a *app, cmd *cobra.Command, words []string, o *searchOptions) err
 		err = errors.Join(err, source.Index.Close(), unlisted(sel.listings[i]))
 	}
 	if err == nil && len(results) == 0 {
-		return &nothingFoundError{words, searched}
+		if searched == 0 && o.narrows() {
+			return &nothingFoundError{words: words, filtered: true}
+		}
+		return &nothingFoundError{words: words, searched: searched}
 	}
 	return err
 }
@@ -206,9 +209,13 @@ func indexCommand(a *app) *cobra.Command {
 type nothingFoundError struct {
 	words    []string
 	searched int
+	filtered bool // the filters leave nothing to search
 }
 
 func (e *nothingFoundError) Error() string {
+	if e.filtered {
+		return "nothing is searched: no conversation matches these filters"
+	}
 	return fmt.Sprintf("nothing matches %q in %s", strings.Join(e.words, " "), count(e.searched, "conversation"))
 }
 

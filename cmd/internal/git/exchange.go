@@ -105,21 +105,19 @@ func (x Exchange) Push(ctx context.Context) (races int, err error) {
 		if err == nil || !lostRace().MatchString(err.Error()) || races >= mostRaces {
 			return races, err
 		}
+		// Wait before the pull, not after it: what it merges must be new when it is pushed.
 		for races++; ; races++ {
-			if _, err = x.Pull(ctx); err == nil || !lostRace().MatchString(err.Error()) || races >= mostRaces {
-				break
-			}
 			if err := sleep(ctx, x.Jitter(wait)); err != nil {
 				return races, err
+			}
+			wait = min(2*wait, mostWait)
+			if _, err = x.Pull(ctx); err == nil || !lostRace().MatchString(err.Error()) || races >= mostRaces {
+				break
 			}
 		}
 		if err != nil {
 			return races, err
 		}
-		if err := sleep(ctx, x.Jitter(wait)); err != nil {
-			return races, err
-		}
-		wait = min(2*wait, mostWait)
 	}
 }
 

@@ -231,7 +231,7 @@ func headsOf(w workspace.Conversations, e store.Entry) ([]schema.Message, error)
 	}
 	defer c.Close()
 	var damage []store.Damage
-	return collect(beginnings(c.Messages()), &damage, func(m *schema.Message) (string, int64) { return m.ID, m.Precedence() })
+	return collect(beginnings(c.Messages()), &damage, messageID, store.ChooseMessage)
 }
 
 // Continued returns the branches of a conversation that was continued in several places:

@@ -101,7 +101,7 @@ func Branches(w workspace.Conversations, e store.Entry) (newest []schema.Message
 	}
 	defer c.Close()
 	var damage []store.Damage
-	all, err := collect(beginnings(c.Messages()), &damage, func(m *schema.Message) (string, int64) { return m.ID, m.Precedence() })
+	all, err := collect(beginnings(c.Messages()), &damage, messageID, store.ChooseMessage)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -107,7 +107,7 @@ func Show(w workspace.Conversations, e store.Entry, o ShowOptions) (*Shown, erro
 		out.Messages, out.Damage, out.Tools = h.Messages, append(out.Damage, damage...), workspace.CallsOf(h)
 		return out, nil
 	}
-	messages, err := collect(c.Messages(), &out.Damage, func(m *schema.Message) (string, int64) { return m.ID, m.Precedence() })
+	messages, err := collect(c.Messages(), &out.Damage, messageID, store.ChooseMessage)
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +116,7 @@ func Show(w workspace.Conversations, e store.Entry, o ShowOptions) (*Shown, erro
 	}
 	schema.NumberAll(messages)
 	out.Messages = schema.Arrange(messages)
-	tools, err := collect(c.Tools(), &out.Damage, func(t *schema.Tool) (string, int64) { return t.ID, t.Precedence() })
+	tools, err := collect(c.Tools(), &out.Damage, callID, store.ChooseTool)
 	out.Tools = inOrderOf(out.Messages, tools)
 	return out, err
 }
@@ -144,15 +144,18 @@ func inOrderOf(messages []schema.Message, calls []schema.Tool) []schema.Tool {
 	return calls
 }
 
-// ByID gathers records, each id once: the greatest rev wins and takes the place of the
+func messageID(m *schema.Message) string { return m.ID }
+func callID(t *schema.Tool) string       { return t.ID }
+
+// ByID gathers records, each id once: choose says what counts of two, at the place of the
 // first. Damaged lines are left out.
-func ByID[R any](records func(func(R, error) bool), id func(*R) (string, int64)) ([]R, error) {
+func ByID[R any](records func(func(R, error) bool), id func(*R) string, choose func(r, o R) R) ([]R, error) {
 	var damage []store.Damage
-	return collect(records, &damage, id)
+	return collect(records, &damage, id, choose)
 }
 
-// collect gathers records by id: the greatest rev wins and takes the place of the first.
-func collect[R any](records func(func(R, error) bool), damage *[]store.Damage, id func(*R) (string, int64)) ([]R, error) {
+// collect is [ByID] and adds the damage to a list.
+func collect[R any](records func(func(R, error) bool), damage *[]store.Damage, id func(*R) string, choose func(r, o R) R) ([]R, error) {
 	var list []R
 	at := map[string]int{}
 	for r, err := range records {
@@ -164,11 +167,9 @@ func collect[R any](records func(func(R, error) bool), damage *[]store.Damage, i
 		if err != nil {
 			return nil, err
 		}
-		key, rev := id(&r)
+		key := id(&r)
 		if i, ok := at[key]; ok && key != "" {
-			if _, have := id(&list[i]); rev >= have {
-				list[i] = r
-			}
+			list[i] = choose(r, list[i])
 			continue
 		}
 		at[key] = len(list)

@@ -143,6 +143,28 @@ func (x *index) places(section int, texts [][]byte) ([]int, error) {
 	return all, err
 }
 
+// eachRow calls f with the rows, in parallel. It reads the section in parts without
+// keeping them.
+func (x *index) eachRow(f func(i int, row []byte) error) error {
+	buffers := sync.Pool{New: func() any { b := make([]byte, copied+blockBytes); return &b }}
+	begin, end := x.blocksOf(rowSection)
+	from := x.from[rowSection]
+	return eachPart(begin, end, func(at, next int64) bool {
+		b := buffers.Get().(*[]byte)
+		defer buffers.Put(b)
+		part := (*b)[:min(next+blockBytes, end)-at] // a row may begin in this part and end in the next
+		if !x.readBlocks(part, at) {
+			return false
+		}
+		for i := (max(at-from, 0) + rowBytes - 1) / rowBytes; i < int64(x.n) && from+i*rowBytes < next; i++ {
+			if f(int(i), part[from+i*rowBytes-at:][:rowBytes]) != nil {
+				return false
+			}
+		}
+		return true
+	})
+}
+
 // placesIn returns the offsets in b, between two offsets, where one of the texts begins.
 func placesIn(b []byte, texts [][]byte, from, end int) (places []int) {
 	for _, t := range texts {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 	"testing"
+	"time"
 )
 
 // large makes an index whose sections are read in several parts.
@@ -46,6 +47,34 @@ func TestPlaces(t *testing.T) {
 		if err != nil || !slices.Equal(got, want) {
 			t.Errorf("%q: %d places, %v, want %d", texts, len(got), err, len(want))
 		}
+	}
+}
+
+// TestEachRow: what a filter decides about all rows is what it selects one by one, also where
+// a row is in two parts of the section.
+func TestEachRow(t *testing.T) {
+	_, file := large(t)
+	all := 0
+	for _, f := range []Filter{{}, everything, {Types: []string{"plan"}}, {Since: time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)}} {
+		v, err := newView(openIndexAgain(t, file), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := v.selectAll(&f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want []int
+		if err := v.each(&f, func(at int) bool { want = append(want, at); return true }); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%+v selects %d rows, want %d", f, len(got), len(want))
+		}
+		all = max(all, len(got))
+	}
+	if all != 20_000 {
+		t.Errorf("at most %d rows are selected", all)
 	}
 }
 

@@ -111,10 +111,15 @@ func (l *Listing) Select(f Filter) (at []int) {
 }
 
 func (v *view) selectAll(f *Filter) (at []int, err error) {
-	if _, err := v.base.load(rowSection); err != nil {
+	s, err := v.selector(f)
+	if err == nil {
+		err = s.decide(v.base)
+	}
+	if err != nil {
 		return nil, err
 	}
-	err = v.each(f, func(i int) bool { at = append(at, i); return true })
+	at = make([]int, 0, v.n)
+	err = v.eachSelected(s, func(i int) bool { at = append(at, i); return true })
 	return at, err
 }
 

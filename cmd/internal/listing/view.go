@@ -236,6 +236,7 @@ func (v *view) counts() (shown, archived int, err error) {
 type selector struct {
 	filter                          *Filter
 	types, statuses, agents, models []bool // by word
+	decided                         []bool // of each row of the index, if not nil
 }
 
 func (v *view) selector(f *Filter) (*selector, error) {
@@ -278,8 +279,27 @@ func (s *selector) selects(row []byte) (bool, error) {
 	return s.filter.hasTime(f.active), nil
 }
 
+// decide decides on all rows of the index, which takes half as long as to decide on each
+// when asked. Tags and words are in other sections.
+func (s *selector) decide(x *index) error {
+	if len(s.filter.Tags)+len(s.filter.Words) > 0 || x.whole[rowSection].Load() != nil {
+		_, err := x.load(rowSection)
+		return err
+	}
+	decided := make([]bool, x.n)
+	err := x.eachRow(func(i int, row []byte) (err error) {
+		decided[i], err = s.selects(row)
+		return err
+	})
+	s.decided = decided
+	return err
+}
+
 // selected reports whether the filter selects a row of the index.
 func (s *selector) selected(x *index, i int) (bool, error) {
+	if s.decided != nil {
+		return s.decided[i], nil
+	}
 	b, err := x.bytes(rowSection, int64(i)*rowBytes, rowBytes)
 	if err != nil {
 		return false, err
@@ -299,9 +319,13 @@ func (v *view) each(filter *Filter, f func(at int) bool) error {
 	if err != nil {
 		return err
 	}
+	return v.eachSelected(s, f)
+}
+
+func (v *view) eachSelected(s *selector, f func(at int) bool) error {
 	for k, span := range v.spans {
 		if span.base < 0 {
-			if filter.Selects(&v.added[span.added].Row) && !f(span.at) {
+			if s.filter.Selects(&v.added[span.added].Row) && !f(span.at) {
 				return nil
 			}
 			continue

@@ -74,6 +74,38 @@ var faults = []fault{
 	{"NULs at the end", edited("*.jsonl", func(r *rand.Rand, b []byte) []byte {
 		return append(b, make([]byte, r.IntN(5000))...)
 	})},
+	{"two writers in one line", lines(func(r *rand.Rand, l []string) []string { // the second wrote in the middle of the first's record
+		i, j := r.IntN(len(l)), r.IntN(len(l))
+		at := r.IntN(len(l[i]))
+		l[i] = l[i][:at] + l[j] + l[i][at:]
+		return l
+	})},
+	{"an append after a torn tail", lines(func(r *rand.Rand, l []string) []string {
+		last := len(l) - 1
+		l[last] = l[last][:r.IntN(len(l[last]))]
+		return append(l, `{"id":"later","timestamp":"2025-11-02T01:00:00.000Z","role":"user","content":"and then"}`+"\n")
+	})},
+	{"records twice", lines(func(r *rand.Rand, l []string) []string { // as merge=union leaves them
+		n := r.IntN(len(l)) + 1
+		return slices.Concat(l, l[:n])
+	})},
+	{"a very long line", lines(func(r *rand.Rand, l []string) []string {
+		return append(l, `{"id":"long","timestamp":"2025-11-02T01:00:00.000Z","role":"user","content":"`+strings.Repeat("a word ", 1<<17+r.IntN(1<<17))+`"}`+"\n")
+	})},
+	{"a very long line that is no record", lines(func(r *rand.Rand, l []string) []string {
+		i := r.IntN(len(l) + 1)
+		return slices.Insert(l, i, strings.Repeat("{", 1<<20+r.IntN(1<<20))+"\n")
+	})},
+	{"deep nesting", lines(func(r *rand.Rand, l []string) []string {
+		return append(l, `{"id":"deep","x":`+strings.Repeat("[", 200_000)+strings.Repeat("]", 200_000)+"}\n")
+	})},
+	{"a pipe instead of a file", instead("*.json*", func(name string) error { return makePipe(name) })},
+	{"a file that leads outside", instead("*.jsonl", func(name string) error { return os.Symlink("../../../../../outside.jsonl", name) })},
+	{"a stale index", func(w *world, session string) {
+		w.must(os.RemoveAll(filepath.Join(w.dir, ".workspace/local/cache")))
+		w.must(os.MkdirAll(filepath.Join(w.dir, ".workspace/local/cache"), 0o700))
+		w.must(os.WriteFile(filepath.Join(w.dir, ".workspace/local/cache/index"), []byte("x"), 0o600))
+	}},
 	{"welded records", edited("*.jsonl", func(r *rand.Rand, b []byte) []byte {
 		return bytes.Replace(b, []byte("}\n{"), []byte("}{"), 1+r.IntN(3))
 	})},

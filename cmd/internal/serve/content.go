@@ -1,8 +1,9 @@
 package serve
 
 import (
-	"fmt"
+	"hash/maphash"
 	"slices"
+	"strconv"
 	"sync"
 
 	"cortext/cmd/internal/history"
@@ -16,7 +17,7 @@ type content struct {
 	schema.History
 	Branches []history.Branch
 	about    *history.Overview
-	tag      string // names this state of the logs; "": unknown
+	tag      string // names this content, while the server runs
 }
 
 // messages returns a part of the content, at most n messages from the i-th on.
@@ -38,6 +39,7 @@ func (c *content) index(id string) int {
 // each read it from its beginning. It uses what it keeps only while the logs are the same.
 type reader struct {
 	mu   sync.Mutex
+	seed maphash.Seed
 	kept []keptContent // the most recently used last
 }
 
@@ -100,8 +102,27 @@ func statesOf(c *store.Conversation) (states logStates, known bool) {
 	return states, known
 }
 
-// stateTag returns an ETag for a branch in some state of its logs.
-func stateTag(key keptKey, states logStates) string { return tagOf(fmt.Append(nil, key, states)) }
+// tagOf names a content.
+func (k *reader) tagOf(c *content) string {
+	k.mu.Lock()
+	if k.seed == (maphash.Seed{}) {
+		k.seed = maphash.MakeSeed()
+	}
+	var h maphash.Hash
+	h.SetSeed(k.seed)
+	k.mu.Unlock()
+	var line []byte
+	for i := range c.Messages {
+		m := &c.Messages[i]
+		line = schema.AppendMessage(line[:0], m)
+		_, _ = h.Write(line)
+		for _, t := range c.Calls(m) {
+			line = schema.AppendTool(line[:0], &t)
+			_, _ = h.Write(line)
+		}
+	}
+	return strconv.FormatUint(h.Sum64(), 36)
+}
 
 // content reads a branch of a conversation; 0 is the one that a resume continues.
 func (s *Server) content(space *Space, e store.Entry, branch int) (*content, error) {
@@ -118,15 +139,17 @@ func (s *Server) content(space *Space, e store.Entry, branch int) (*content, err
 		}
 	}
 	out, err := readContent(space, e, c, branch)
+	if err == nil {
+		out.tag = s.reader.tagOf(out)
+	}
 	if err == nil && known {
-		out.tag = stateTag(key, states)
 		s.reader.put(keptContent{key, states, out})
 	}
 	return out, err
 }
 
 func readContent(space *Space, e store.Entry, c *store.Conversation, branch int) (out *content, err error) {
-	all, err := history.ByID(c.Messages(), func(m *schema.Message) (string, int64) { return m.ID, m.Precedence() })
+	all, err := history.ByID(c.Messages(), func(m *schema.Message) string { return m.ID }, store.ChooseMessage)
 	if err != nil {
 		return nil, err
 	}

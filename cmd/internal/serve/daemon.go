@@ -141,6 +141,8 @@ func (s *Server) turn(w http.ResponseWriter, r *http.Request) (*answer, error) {
 	}
 	defer space.End()
 	out := &eventLines{w: w, control: http.NewResponseController(w)}
+	_ = out.control.SetReadDeadline(time.Time{}) // a turn may take hours
+	_ = out.control.SetWriteDeadline(time.Time{})
 	before := e.Session.MessageCount
 	after, err := s.runTurn(space, e, in, out)
 	if after == nil && !out.began() {

@@ -20,10 +20,7 @@ func (s *Server) openLive(k live.Key) (*live.Opened, error) {
 	if err != nil {
 		return nil, err
 	}
-	e, ok, err := space.ByConversation(k.ID)
-	if err == nil && !ok {
-		err = store.ErrNotFound
-	}
+	e, err := space.find(k.ID)
 	var c *store.Conversation
 	if err == nil {
 		c, err = space.Open(e)
@@ -229,6 +226,20 @@ func (s *Server) listEvents(w http.ResponseWriter, r *http.Request) (*answer, er
 		}
 	}
 }
+
+// refresh refreshes the list of a workspace, at most once in refreshEvery.
+func (l *listTags) refresh(space *Space) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	root := space.Store.Root()
+	if space.Refresh != nil && time.Since(l.refreshed[root]) >= refreshEvery {
+		l.refreshed[root] = time.Now()
+		space.Refresh()
+	}
+}
+
+// refreshEvery is the time between refreshes of a list.
+const refreshEvery = time.Minute
 
 // tag names the state of a workspace's list: of its most recently active conversations, and
 // of how many there are. It looks at most once in listEvery for all clients.

@@ -88,6 +88,9 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request) (*answer, error) {
 		out.Sessions = append(out.Sessions, describe(&p.rows[i]))
 	}
 	linkPages(w, r, sel, p.total)
+	if l.Stale() {
+		s.lists.refresh(space)
+	}
 	return &answer{body: out}, nil
 }
 

@@ -117,7 +117,7 @@ func (s *Server) messages(_ http.ResponseWriter, r *http.Request) (*answer, erro
 		from = offset
 	}
 	known := tagFor(r, c)
-	if known != "" && hasTag(r.Header.Get("If-None-Match"), known) {
+	if hasTag(r.Header.Get("If-None-Match"), known) {
 		return &answer{status: http.StatusNotModified, tag: known}, nil
 	}
 	return &answer{body: messagesPage{c.messages(from, limit), from, len(c.Messages)}, tag: known}, nil

@@ -46,7 +46,7 @@ func (s *Server) html(_ http.ResponseWriter, r *http.Request) (*answer, error) {
 		return nil, err
 	}
 	out := rendered{From: from, To: min(to, len(c.Messages), from+messagesMost-1), Total: len(c.Messages)}
-	if known := tagFor(r, c); known != "" && hasTag(r.Header.Get("If-None-Match"), known) {
+	if known := tagFor(r, c); hasTag(r.Header.Get("If-None-Match"), known) {
 		return &answer{status: http.StatusNotModified, tag: known}, nil
 	}
 	var html bytes.Buffer
@@ -66,11 +66,8 @@ func (s *Server) markdown() page.Markdown {
 	return s.Markdown()
 }
 
-// tagFor returns the ETag of what a request gets of a conversation's logs; "" if unknown.
+// tagFor returns the ETag of what a request gets of a conversation's messages.
 func tagFor(r *http.Request, c *content) string {
-	if c.tag == "" {
-		return ""
-	}
 	return tagOf([]byte(c.tag + r.URL.Path + "?" + r.URL.RawQuery))
 }
 

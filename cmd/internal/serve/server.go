@@ -27,7 +27,8 @@ type Space struct {
 	Payloads *payload.Builder
 	Compact  *compact.Compactor
 
-	End func() // runs the workspace's programs for what happened, and closes it
+	Refresh func() // makes lists see, a little later, what people edited by hand; may be nil
+	End     func() // runs the workspace's programs for what happened, and closes it
 }
 
 // Config is what a server needs from the program.
@@ -49,6 +50,7 @@ type Config struct {
 const (
 	headerTime = 10 * time.Second // to read the header of a request
 	bodyTime   = 2 * time.Minute  // to read its body
+	answerTime = 5 * time.Minute  // for its answer, unless it is a stream
 	idleTime   = 2 * time.Minute
 	maxHeader  = 64 << 10
 	maxBody    = 1 << 20  // of a request, unless it imports
@@ -76,6 +78,8 @@ type Server struct {
 type listTags struct {
 	mu sync.Mutex
 	of map[string]listTag
+
+	refreshed map[string]time.Time // by workspace
 }
 
 type listTag struct {
@@ -89,7 +93,7 @@ func New(c Config) *Server {
 	if s.Patience == 0 {
 		s.Patience = patience
 	}
-	s.lists.of = map[string]listTag{}
+	s.lists.of, s.lists.refreshed = map[string]listTag{}, map[string]time.Time{}
 	s.hub = live.NewHub(s.openLive, encodeLive)
 	s.mux = http.NewServeMux()
 	for _, r := range s.routes() {
@@ -104,7 +108,11 @@ func (s *Server) Key() string { return s.guard.key() }
 
 // Handler returns the handler of all requests, with the checks that each must pass.
 func (s *Server) Handler() http.Handler {
-	return s.guard.protect(s.mux)
+	protected := s.guard.protect(s.mux)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(answerTime))
+		protected.ServeHTTP(w, r)
+	})
 }
 
 // Close ends the live channels.
@@ -132,11 +140,20 @@ func (s *Server) Serve(ctx context.Context, on net.Listener) error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = server.Close()
 	}
+	saved := make(chan struct{})
+	go func() { s.working.Wait(); close(saved) }()
+	select {
+	case <-saved: // what the agents did, which got the signal, too
+	case <-time.After(turnEndTime):
+	}
 	return err
 }
 
-// shutdownTime is how long Serve waits for requests in progress.
-const shutdownTime = 4 * time.Second
+// How long Serve waits for requests in progress, and then for agents.
+const (
+	shutdownTime = 4 * time.Second
+	turnEndTime  = 10 * time.Second
+)
 
 // open opens the workspace that a request names in its query, else the server's own.
 func (s *Server) open(r *http.Request) (*Space, error) {

@@ -1,8 +1,8 @@
 package serve
 
 import (
+	"errors"
 	"net/http"
-	"strings"
 
 	"cortext/cmd/internal/caller"
 	"cortext/cmd/internal/export/portable"
@@ -77,9 +77,28 @@ type step struct {
 
 // entry returns the conversation that a request names by its id.
 func (space *Space) entry(id string) (store.Entry, error) {
-	e, ok, err := space.ByConversation(id)
-	if err == nil && !ok {
+	e, err := space.find(id)
+	if errors.Is(err, store.ErrNotFound) {
 		err = &problem{status: http.StatusNotFound, detail: "there is no conversation " + id + " in this workspace"}
+	}
+	return e, err
+}
+
+// find returns the conversation with an id. The error is store.ErrNotFound if there is none.
+func (space *Space) find(id string) (store.Entry, error) {
+	l, err := space.Listing(nil)
+	if err != nil {
+		return store.Entry{}, err
+	}
+	defer l.Close()
+	if at, ok := l.ByID(id); ok {
+		if e, err := l.Entry(at); !errors.Is(err, store.ErrNotFound) {
+			return e, err
+		}
+	}
+	e, ok, err := space.ByConversation(id) // it may have come by hand
+	if err == nil && !ok {
+		err = store.ErrNotFound
 	}
 	return e, err
 }
@@ -232,157 +251,6 @@ func (space *Space) begin(typ, name string) (store.Entry, error) {
 	}
 	e, _, err := caller.New(space.Workspace, space.Capture).Start(typ, workspace.Plain(name))
 	return e, err
-}
-
-// A patch is what PATCH changes; what is absent stays.
-type patch struct {
-	Name     *string           `json:"name"`
-	Modes    *modesPatch       `json:"modes"`
-	Status   *schema.Status    `json:"status"`
-	Archived *bool             `json:"archived"`
-	Tags     *[]string         `json:"tags"` // all of them
-	Notes    *string           `json:"notes"`
-	Values   map[string]string `json:"values"` // an empty one removes the key
-}
-
-// A modesPatch changes modes; what is absent stays.
-type modesPatch struct {
-	Orchestrate       *bool `json:"orchestrate"`
-	Plan              *bool `json:"plan"`
-	BypassPermissions *bool `json:"bypassPermissions"`
-}
-
-func (p *modesPatch) change(x *schema.Session) error {
-	m := portable.ModesOf(x)
-	for _, set := range []struct{ to, from *bool }{{&m.Orchestrate, p.Orchestrate}, {&m.Plan, p.Plan}, {&m.BypassPermissions, p.BypassPermissions}} {
-		if set.from != nil {
-			*set.to = *set.from
-		}
-	}
-	portable.SetModes(x, m)
-	return nil
-}
-
-// update answers PATCH /api/sessions/{id}.
-func (s *Server) update(_ http.ResponseWriter, r *http.Request) (*answer, error) {
-	var in patch
-	if err := read(r, &in); err != nil {
-		return nil, err
-	}
-	space, e, err := s.on(r)
-	if err != nil {
-		return nil, err
-	}
-	defer space.End()
-	if err := s.expected(r, space, e); err != nil {
-		return nil, err
-	}
-	if e, err = in.apply(space.Workspace, e); err != nil {
-		return nil, err
-	}
-	return s.whole(space, e)
-}
-
-// apply makes the changes. All are checked before the first is made.
-func (p *patch) apply(w *workspace.Workspace, e store.Entry) (store.Entry, error) {
-	changes, err := p.changes(e)
-	if err != nil {
-		return e, err
-	}
-	try := e.Session.Clone()
-	for _, change := range changes {
-		if err := change(try); err != nil {
-			return e, err
-		}
-	}
-	if len(changes) > 0 {
-		if e, _, err = organise.Apply(w, e, func(x *schema.Session) error {
-			for _, change := range changes {
-				if err := change(x); err != nil {
-					return err
-				}
-			}
-			return nil
-		}); err != nil {
-			return e, err
-		}
-	}
-	if p.Status != nil && *p.Status != e.Session.Status {
-		if _, err := w.SetStatus(e, *p.Status); err != nil {
-			return e, err
-		}
-		return w.Entry(e.Path)
-	}
-	return e, nil
-}
-
-func (p *patch) changes(e store.Entry) (list []organise.Change, err error) {
-	if p.Name != nil {
-		title, err := workspace.CleanTitle(workspace.Plain(*p.Name))
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, func(x *schema.Session) error { x.Title = title; return nil })
-	}
-	if p.Modes != nil {
-		list = append(list, p.Modes.change)
-	}
-	if p.Status != nil && !isStatus(*p.Status) {
-		return nil, invalid("status %q is not one of %v", *p.Status, schema.Statuses())
-	}
-	if p.Archived != nil {
-		list = append(list, organise.Archive(*p.Archived))
-	}
-	if p.Tags != nil {
-		var tags []string
-		for _, t := range *p.Tags {
-			parsed, err := organise.ParseTags(t)
-			if err != nil {
-				return nil, err
-			}
-			tags = append(tags, parsed...)
-		}
-		var gone []string
-		for _, have := range e.Session.Tags {
-			if !containsFold(tags, have) {
-				gone = append(gone, have)
-			}
-		}
-		list = append(list, organise.Untag(gone), organise.Tag(tags))
-	}
-	if p.Notes != nil {
-		list = append(list, organise.ReplaceNotes(*p.Notes))
-	}
-	var values []organise.Value
-	for key, text := range p.Values {
-		v, err := organise.ParseValue(key + "=" + text)
-		if err != nil {
-			return nil, err
-		}
-		values = append(values, v)
-	}
-	if len(values) > 0 {
-		list = append(list, organise.Set(values))
-	}
-	return list, nil
-}
-
-func isStatus(st schema.Status) bool {
-	for _, s := range schema.Statuses() {
-		if s == st {
-			return true
-		}
-	}
-	return false
-}
-
-func containsFold(list []string, word string) bool {
-	for _, w := range list {
-		if strings.EqualFold(w, word) {
-			return true
-		}
-	}
-	return false
 }
 
 // remove answers DELETE /api/sessions/{id}: it removes the conversation.

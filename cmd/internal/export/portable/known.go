@@ -10,7 +10,7 @@ import (
 
 // The members of the document that have other names in cortext.
 
-// Modes are the modes of a conversation, in the words of the document.
+// Modes are the modes of a conversation, as the document names them.
 type Modes struct {
 	Orchestrate       bool `json:"orchestrate"`
 	Plan              bool `json:"plan"`
@@ -64,7 +64,7 @@ func SetModes(s *schema.Session, m Modes) {
 	s.AgentConfig.Modes = &at
 }
 
-// Metrics count what is in a conversation.
+// Metrics are counts of a conversation's content.
 type Metrics struct {
 	MessageCount     int   `json:"messageCount"`
 	ToolCallCount    int   `json:"toolCallCount"`
@@ -83,7 +83,7 @@ func MetricsOf(s *schema.Session, messages, tools int) Metrics {
 	return m
 }
 
-// ProviderOf returns the provider of the model: claude, openai, xai, or another word.
+// ProviderOf returns the provider of the model: claude, openai, xai, or another name.
 func ProviderOf(s *schema.Session) string {
 	name := ""
 	if p := s.AgentConfig.Provider; p != nil {
@@ -113,7 +113,7 @@ func SetProvider(s *schema.Session, provider string) {
 	s.AgentConfig.Provider = &schema.Provider{Type: provider}
 }
 
-// agentOf returns the agent that a provider stands for, or "" if it is none of ours.
+// agentOf returns the agent for a provider, or "" if cortext has no such agent.
 func agentOf(provider string) string {
 	switch provider {
 	case "claude", "gemini", "opencode":

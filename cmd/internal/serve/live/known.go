@@ -171,7 +171,7 @@ func (k *known) after(c *Opened, id string, encode Encode) (events []Event, foun
 	if _, ok := k.messages[id]; !ok {
 		return nil, false, nil
 	}
-	tools, err := history.ByID(c.Tools(), func(t *schema.Tool) (string, int64) { return t.ID, t.Precedence() })
+	tools, err := history.ByID(c.Tools(), func(t *schema.Tool) string { return t.ID }, store.ChooseTool)
 	if err != nil {
 		return nil, false, err
 	}
@@ -190,7 +190,7 @@ func (k *known) after(c *Opened, id string, encode Encode) (events []Event, foun
 			}
 		}
 	}
-	messages, err := history.ByID(rest, func(m *schema.Message) (string, int64) { return m.ID, m.Precedence() })
+	messages, err := history.ByID(rest, func(m *schema.Message) string { return m.ID }, store.ChooseMessage)
 	if err != nil {
 		return nil, false, err
 	}

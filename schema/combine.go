@@ -1,0 +1,196 @@
+package schema
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Two clones may redact different texts of one record, or of one session. Each version then
+// has a marker where the other still has the text. What is redacted in either must be in
+// the merged version.
+
+var redactionMark = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?:\[redacted: [a-z0-9-]+\])+`)
+})
+
+// combineSteps bounds the work for a text that fits in many ways.
+const combineSteps = 200_000
+
+// CombineRedacted returns a text with what is redacted in a or in b, which were redacted
+// from one text. ok is false if they cannot come from one.
+func CombineRedacted(a, b string) (text string, ok bool) {
+	if a == b {
+		return a, true
+	}
+	if b < a { // so that the order does not matter
+		a, b = b, a
+	}
+	c := combining{a: a, b: b, failed: map[[2]int]bool{}}
+	ok = c.from(0, 0)
+	return string(c.out), ok
+}
+
+// combining aligns two versions of a text.
+type combining struct {
+	a, b   string
+	out    []byte
+	failed map[[2]int]bool // places that do not lead to the end
+	steps  int
+}
+
+// from aligns a[i:] with b[j:], and appends what they have in common to out.
+func (c *combining) from(i, j int) bool {
+	begun := len(c.out)
+	at := [2]int{i, j}
+	for {
+		if c.steps++; c.steps > combineSteps || c.failed[[2]int{i, j}] {
+			break
+		}
+		if i == len(c.a) && j == len(c.b) {
+			return true
+		}
+		x, y := markAt(c.a[i:]), markAt(c.b[j:])
+		if x != "" || y != "" {
+			if c.covered(i, j, x, y) {
+				return true
+			}
+			break
+		}
+		n := 0
+		for i+n < len(c.a) && j+n < len(c.b) && c.a[i+n] == c.b[j+n] && (n == 0 || c.a[i+n] != '[') {
+			n++
+		}
+		if n == 0 {
+			break
+		}
+		c.out = append(c.out, c.a[i:i+n]...)
+		i, j = i+n, j+n
+	}
+	c.failed[at] = true
+	c.out = c.out[:begun]
+	return false
+}
+
+// covered aligns what follows a marker in a or b, which stands for some text of the other.
+func (c *combining) covered(i, j int, x, y string) bool {
+	mark := x
+	if x == "" || y != "" && y < x {
+		mark = y
+	}
+	begun := len(c.out)
+	c.out = append(c.out, mark...)
+	if x != "" && y != "" && c.from(i+len(x), j+len(y)) {
+		return true
+	}
+	if x != "" && c.after(i+len(x), c.b, j+max(len(y), 1), false) || y != "" && c.after(j+len(y), c.a, i+max(len(x), 1), true) {
+		return true
+	}
+	c.out = c.out[:begun]
+	return false
+}
+
+// after aligns what follows a marker with a place in the other text, the first that fits.
+func (c *combining) after(i int, other string, from int, swapped bool) bool {
+	mine := c.a
+	if swapped {
+		mine = c.b
+	}
+	for j := from; j <= len(other) && c.steps <= combineSteps; j++ {
+		end := i == len(mine) || j == len(other)
+		if end && (i < len(mine) || j < len(other)) || !end && mine[i] != other[j] && markAt(other[j:]) == "" {
+			c.steps++
+			continue
+		}
+		if swapped && c.from(j, i) || !swapped && c.from(i, j) {
+			return true
+		}
+	}
+	return false
+}
+
+// markAt returns the markers that a text begins with.
+func markAt(s string) string {
+	if !strings.HasPrefix(s, "[redacted: ") {
+		return ""
+	}
+	return redactionMark().FindString(s)
+}
+
+// Combine returns the message with what is redacted in m or in o, another version of it,
+// and a rev greater than theirs; its tokens are not counted. ok is false if neither lacks a
+// redaction of the other, or if they are not from one message.
+func (m *Message) Combine(o *Message) (both Message, ok bool) {
+	redacted, apart := redactedApart(m.Redacted, o.Redacted)
+	if !apart {
+		return both, false
+	}
+	var lines [2]string
+	var texts [2][]string
+	for i, version := range []*Message{m, o} {
+		rest := *version
+		rest.Content, rest.Tokens, rest.Rev, rest.Redacted, rest.Blocks = "", 0, 0, nil, slices.Clone(version.Blocks)
+		var ok bool
+		if texts[i], ok = version.Texts(); !ok {
+			rest.Blocks, texts[i] = nil, []string{version.Content}
+		}
+		for k := range rest.Blocks {
+			rest.Blocks[k].Bytes = 0
+		}
+		lines[i] = string(AppendMessage(nil, &rest))
+	}
+	if len(texts[0]) != len(texts[1]) { // a text that spans blocks was redacted in one
+		texts = [2][]string{{m.Content}, {o.Content}}
+	}
+	line, ok := CombineRedacted(lines[0], lines[1])
+	if !ok {
+		return both, false
+	}
+	both, err := ParseMessage([]byte(strings.TrimSuffix(line, "\n")))
+	if err != nil {
+		return both, false
+	}
+	for i := range texts[0] {
+		if texts[0][i], ok = CombineRedacted(texts[0][i], texts[1][i]); !ok {
+			return both, false
+		}
+	}
+	both.Content = strings.Join(texts[0], TextJoint)
+	at := 0
+	for i := range both.Blocks {
+		if both.Blocks[i].Type == TextBlock && at < len(texts[0]) {
+			both.Blocks[i].Bytes = len(texts[0][at])
+			at++
+		}
+	}
+	both.Redacted, both.Rev = redacted, min(max(m.Rev, o.Rev)+1, MaxRev)
+	return both, true
+}
+
+// Combine is [Message.Combine] for a call.
+func (t *Tool) Combine(o *Tool) (both Tool, ok bool) {
+	redacted, apart := redactedApart(t.Redacted, o.Redacted)
+	if !apart {
+		return both, false
+	}
+	var lines [2]string
+	for i, rest := range []Tool{*t, *o} {
+		rest.Tokens, rest.Rev, rest.Redacted = 0, 0, nil
+		lines[i] = string(AppendTool(nil, &rest))
+	}
+	line, ok := CombineRedacted(lines[0], lines[1])
+	if !ok {
+		return both, false
+	}
+	both, err := ParseTool([]byte(strings.TrimSuffix(line, "\n")))
+	both.Redacted, both.Rev = redacted, min(max(t.Rev, o.Rev)+1, MaxRev)
+	return both, err == nil
+}
+
+// redactedApart returns the redactions of two versions. apart is false if one version has
+// all of them.
+func redactedApart(a, b []string) (all []string, apart bool) {
+	all = slices.Compact(slices.Sorted(slices.Values(slices.Concat(a, b))))
+	return all, len(a) > 0 && len(b) > 0 && len(all) > max(len(a), len(b))
+}
