@@ -143,8 +143,8 @@ func (x *index) places(section int, texts [][]byte) ([]int, error) {
 	return all, err
 }
 
-// eachRow calls f with the rows, in parallel. It reads the section in parts and forgets
-// them.
+// eachRow calls f with the rows, in parallel. It reads the section in parts without
+// keeping them.
 func (x *index) eachRow(f func(i int, row []byte) error) error {
 	buffers := sync.Pool{New: func() any { b := make([]byte, copied+blockBytes); return &b }}
 	begin, end := x.blocksOf(rowSection)

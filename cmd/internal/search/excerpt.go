@@ -11,10 +11,10 @@ import (
 // An Excerpt is the sentence around a match, on one line.
 type Excerpt struct {
 	Text    string
-	Matches [][2]int // where the matches begin and end in Text, in bytes, in order, apart from each other
+	Matches [][2]int // byte ranges of the matches in Text, in order and not overlapping
 }
 
-// around is how many bytes before and after a match an excerpt has at most.
+// around is the maximum number of bytes that an excerpt has before and after a match.
 const around = 160
 
 // excerpt returns the sentence around the first match in a text.
@@ -44,8 +44,8 @@ func (q *Query) excerpt(text string) Excerpt {
 	return oneLine(text, from, to, joined(marks))
 }
 
-// sentenceStart returns where the sentence that has an offset begins, or a word not long
-// before it.
+// sentenceStart returns the start of the sentence that contains an offset, or of a word
+// shortly before the offset.
 func sentenceStart(text string, at int) int {
 	from := max(0, at-around)
 	for from < at && !utf8.RuneStart(text[from]) {
@@ -97,8 +97,8 @@ func joined(marks [][2]int) [][2]int {
 	return list
 }
 
-// oneLine returns a part of a text with single spaces for white space, and dots where the
-// text goes on in the same line.
+// oneLine returns a part of a text with white space collapsed to single spaces, and dots
+// where the text continues on the same line.
 func oneLine(text string, from, to int, marks [][2]int) Excerpt {
 	var sb strings.Builder
 	var e Excerpt
@@ -123,7 +123,7 @@ func oneLine(text string, from, to int, marks [][2]int) Excerpt {
 			}
 			space = false
 			if r == utf8.RuneError {
-				sb.WriteRune(r) // text that is cut within a character
+				sb.WriteRune(r) // text cut within a character
 			} else {
 				sb.WriteString(text[i : i+n])
 			}

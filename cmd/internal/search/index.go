@@ -29,9 +29,9 @@ type Index struct {
 	cache    store.Cache
 	segments []*segment
 	entries  map[string][]entry // by the name of the log
-	damaged  []string           // files that are not segments, or damaged ones
+	damaged  []string           // damaged segments and other files
 
-	least int64 // bytes that are worth an update
+	least int64 // minimum number of new bytes for an update
 	block int   // bytes of text in a block
 	mu    sync.Mutex
 	new   map[string]newText // by the name of the log
@@ -45,7 +45,7 @@ type segment struct {
 	file *os.File
 }
 
-// An entry is what one segment covers of a log.
+// An entry is the part of a log that one segment covers.
 type entry struct {
 	*grams.Entry
 	in *segment
@@ -103,8 +103,8 @@ func numbers(s store.LogState) [4]int64 {
 	return [4]int64{int64(s.Inode), s.Size, s.Written, s.Changed}
 }
 
-// covering returns the entries that cover a log from its beginning without a gap, in
-// order. If log is nil, only its state is known.
+// covering returns the entries that cover a log from its beginning without a gap, in order.
+// log may be nil if only its state is known.
 func (x *Index) covering(name string, state store.LogState, log *store.Log) []entry {
 	list := x.entries[name]
 	if len(list) == 0 || !state.Known {
@@ -128,8 +128,8 @@ func (x *Index) covering(name string, state store.LogState, log *store.Log) []en
 	return nil
 }
 
-// holds reports whether a log still has what an entry covers: it is unchanged, or text was
-// appended to it.
+// holds reports whether a log still has the text that an entry covers, because it is
+// unchanged or only grew.
 func (e entry) holds(state store.LogState, log *store.Log) bool {
 	if e.State == numbers(state) {
 		return true
@@ -141,13 +141,13 @@ func (e entry) holds(state store.LogState, log *store.Log) bool {
 	return err == nil && sum == e.Sum
 }
 
-// A lookup is the index as one query sees it.
+// A lookup is the result of looking up a query's terms in the index.
 type lookup struct {
 	*Index
 	sets map[*segment][]grams.Set // by term; nil if every block may have the term
 }
 
-// lookUp reads where the terms of a query may be.
+// lookUp finds the blocks that may have the terms of a query.
 func (x *Index) lookUp(q *Query) *lookup {
 	l := &lookup{x, map[*segment][]grams.Set{}}
 	for _, s := range x.segments {
@@ -155,7 +155,7 @@ func (x *Index) lookUp(q *Query) *lookup {
 		for i, t := range q.terms {
 			if rows := grams.Rows([]byte(t.needle.Part())); len(rows) > 0 {
 				set, err := s.With(rows)
-				if err != nil { // every block may
+				if err != nil { // every block may have it
 					x.mu.Lock()
 					x.damaged = append(x.damaged, s.name)
 					x.mu.Unlock()
@@ -216,7 +216,7 @@ func (l *lookup) within(chain []entry, size int64, terms uint64) (spans []span) 
 	return spans
 }
 
-// note remembers what is new in a log.
+// note records the new part of a log.
 func (x *Index) note(e store.Entry, call bool, log *store.Log, chain []entry) {
 	n := newText{entry: e, call: call}
 	if len(chain) > 0 {
@@ -232,18 +232,18 @@ func (x *Index) note(e store.Entry, call bool, log *store.Log, chain []entry) {
 }
 
 const (
-	leastNew    = 4 << 20 // bytes that are worth a segment
+	leastNew    = 4 << 20 // minimum number of new bytes for a segment
 	mostSmall   = 8       // segments that are not full
 	segmentFull = grams.MaxBlocks / 2
 )
 
 // New returns how many bytes the last searches found that the index does not cover. ok is
-// false if these are too few for an update, unless some of the index is damaged.
+// false if there are too few for an update, unless a part of the index is damaged.
 func (x *Index) New() (bytes int64, ok bool) {
 	return x.size, x.size >= x.least || len(x.damaged) > 0
 }
 
-// Update adds what the last searches found to be new. It does nothing if another process
+// Update adds the new text that the last searches found. It does nothing if another process
 // is updating the index.
 func (x *Index) Update(ctx context.Context, open func(store.Entry) (*store.Conversation, error)) error {
 	if _, ok := x.New(); !ok {
@@ -277,8 +277,8 @@ func (x *Index) Update(ctx context.Context, open func(store.Entry) (*store.Conve
 	return x.compact()
 }
 
-// Refresh is Update without a search before it: it looks for what is new in all
-// conversations of a source, which needs no Index of its own.
+// Refresh is like Update, but needs no search first: it looks for new text in all
+// conversations of a source. The source needs no Index.
 func (x *Index) Refresh(ctx context.Context, from Source) error {
 	look := &lookup{Index: x}
 	for i := range from.Rows {
@@ -322,7 +322,7 @@ func (w *indexWriter) add(n newText, open func(store.Entry) (*store.Conversation
 	}
 	state := log.State()
 	if !state.Known {
-		return nil // the next search finds it settled
+		return nil // left for the next search
 	}
 	if sum, err := log.Sum(min(n.from, log.Size())); err != nil || sum != n.before {
 		n.from, n.before = 0, 0
@@ -335,7 +335,7 @@ func (w *indexWriter) add(n newText, open func(store.Entry) (*store.Conversation
 		}
 		text := b.Text[:bytes.LastIndexByte(b.Text, '\n')+1] // the last line may still grow
 		if b.Offset != w.Last().To {
-			break // a line that is too long was left out
+			break // a line is too long for the index
 		}
 		for len(text) > 0 {
 			text = text[w.Add(text, needle.Wild):]
@@ -367,7 +367,7 @@ func (w *indexWriter) flush() error {
 	return err
 }
 
-// write writes a segment to a file of its own.
+// write writes a segment to a new file.
 func (x *Index) write(data []byte) error {
 	last := 0
 	for _, name := range x.cache.ListCache(indexDir) {
@@ -379,7 +379,7 @@ func (x *Index) write(data []byte) error {
 	return x.cache.WriteCache(fmt.Sprintf("%s/%08x", indexDir, last+1), data)
 }
 
-// compact merges small segments, and drops the index if most of what it covers is no
+// compact merges small segments, and drops the index if most of the text it covers is no
 // longer in the logs.
 func (x *Index) compact() error {
 	now := OpenIndex(x.cache)
@@ -406,7 +406,7 @@ func (x *Index) compact() error {
 	for i, s := range small {
 		list[i] = s.Segment
 	}
-	if data, err := grams.Merge(list); err == nil { // otherwise one is damaged, and all are rebuilt
+	if data, err := grams.Merge(list); err == nil { // on failure one is damaged, and all are rebuilt
 		if err := now.write(data); err != nil {
 			return err
 		}
@@ -418,8 +418,8 @@ func (x *Index) compact() error {
 	return err
 }
 
-// mostlyOld reports whether less than half of the index is about what the logs had when
-// they were last added to it.
+// mostlyOld reports whether less than half of the index covers the latest indexed state of
+// the logs.
 func (x *Index) mostlyOld() bool {
 	blocks, bytes := 0, int64(0)
 	for _, s := range x.segments {

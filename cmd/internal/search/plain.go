@@ -17,11 +17,11 @@ type plainLine struct {
 	texts         [2]rawText
 }
 
-// A rawText is a text as it is in a line.
+// A rawText is a text as encoded in a line.
 type rawText struct {
 	place Place
-	// json is the rest of the line, from behind the quotation mark that begins the text;
-	// or the input of a call: a JSON value, in which each string and number is a text.
+	// json is the rest of the line after the text's opening quotation mark, or the input of
+	// a call: a JSON value in which each string and number is a text.
 	// It is nil if there is no text.
 	json  []byte
 	input bool
@@ -77,7 +77,7 @@ func plainTool(line []byte) (p plainLine, ok bool) {
 		p.texts[1] = rawText{place: InOutput, json: output}
 		return p, true
 	}
-	return p, bytes.HasPrefix(rest, []byte("}")) // otherwise it may have an error in place of an output
+	return p, bytes.HasPrefix(rest, []byte("}")) // otherwise it may have an error instead of an output
 }
 
 // member returns the string that a line begins with, after its name, and the rest of the
@@ -94,8 +94,8 @@ func member(line []byte, name string) (value, rest []byte) {
 	return value[:end], value[end+1:]
 }
 
-// matchPlain completes a record with the terms in the texts of a line. No term is in the
-// line before an offset.
+// matchPlain adds the terms in the texts of a line to a record. No term occurs before
+// offset from.
 func (q *Query) matchPlain(r *record, line []byte, p *plainLine, from int) {
 	for i := range p.texts {
 		t := &p.texts[i]

@@ -11,13 +11,13 @@ import (
 	"cortext/cmd/internal/search/needle"
 )
 
-// A Query is what is searched for: terms that must all occur in a conversation.
+// A Query holds terms that must all occur in a conversation.
 type Query struct {
-	In    Field // where; zero: everywhere
+	In    Field // the field to search; zero: all
 	terms []term
 }
 
-// A Field is a part of a conversation that can be searched alone.
+// A Field is a part of conversations that can be searched separately.
 type Field string
 
 // The fields.
@@ -30,7 +30,7 @@ const (
 // Fields lists the fields, for help and completion.
 var Fields = []Field{User, Assistant, Tools}
 
-// A QueryError says what is wrong with a query.
+// A QueryError reports an invalid query.
 type QueryError struct{ text string }
 
 func (e *QueryError) Error() string { return e.text }
@@ -90,10 +90,10 @@ func newQuery(words []string, newTerm func(word string, fold bool) (term, error)
 	return q, nil
 }
 
-// maxTerms is how many terms a query may have: a record's are the bits of one number.
+// maxTerms is the maximum number of terms in a query, because a bit set of terms is one integer.
 const maxTerms = 64
 
-// hasUpper reports whether a word has an upper-case letter, other than after a backslash.
+// hasUpper reports whether a word has an upper-case letter that does not follow a backslash.
 func hasUpper(words []string) bool {
 	for _, w := range words {
 		escaped := false
@@ -107,7 +107,7 @@ func hasUpper(words []string) bool {
 	return false
 }
 
-// A term is one thing to search for.
+// A term is a word, phrase or regular expression to search for.
 type term struct {
 	// find returns the first occurrence in text that begins at an offset or later, or -1.
 	find   func(text string, from int) (start, end int)
@@ -160,8 +160,8 @@ func findPattern(re *regexp.Regexp, text string, from int) (start, end int) {
 	}
 }
 
-// required returns the longest text that it finds in every match of a regular expression,
-// and whether case may differ.
+// required returns the longest text known to be in every match of a regular expression, and
+// whether its case may differ.
 func required(re *syntax.Regexp) (longest string, fold bool) {
 	switch re.Op {
 	case syntax.OpLiteral:

@@ -9,10 +9,9 @@ import (
 	"cortext/cmd/internal/search/needle"
 )
 
-// A regular is a log in which each line is plain and counts, since no id occurs twice, and
-// in which each message follows the one before it. Nearly all logs are like this, and
-// knowing that takes a tenth of the time that package store needs to find out which lines
-// count.
+// A regular is a log in which every line is plain, no id occurs twice, and each message
+// follows the previous one. Nearly all logs are like this, and checking it takes a tenth of
+// the time that package store needs to determine which lines count.
 type regular struct {
 	starts []int32  // where the lines begin
 	sums   []uint64 // hashes of their ids
@@ -21,8 +20,7 @@ type regular struct {
 
 var idSeed = maphash.MakeSeed()
 
-// read reads a whole log. It returns false if the log is not regular. It uses the memory
-// of what it read before.
+// read reads a whole log. It returns false if the log is not regular. It reuses memory.
 func (r *regular) read(log []byte, isCall bool) bool {
 	r.starts, r.sums = r.starts[:0], r.sums[:0]
 	if needle.Welded(log) {
@@ -85,11 +83,11 @@ func (r *regular) slot(sum uint64) *int32 {
 	}
 }
 
-// find returns the place of the line with an id, or -1.
+// find returns the index of the line with an id, or -1.
 func (r *regular) find(id []byte) int { return int(*r.slot(maphash.Bytes(idSeed, id))) - 1 }
 
-// number completes the records of a conversation with the numbers of their messages. r is
-// the log of its messages.
+// number sets the numbers of the messages of records. r is the conversation's log of
+// messages.
 func (r *regular) number(all []record) {
 	for i := range all {
 		f := &all[i]

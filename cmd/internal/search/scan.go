@@ -12,7 +12,7 @@ import (
 	"cortext/schema/jsonl"
 )
 
-// chunk is the size, in bytes, of the parts of a log that are searched at the same time.
+// chunk is the size, in bytes, of the parts of a log that are searched in parallel.
 const chunk = 8 << 20
 
 // scan returns the records of a log in which terms occur, in order, whether they count or
@@ -109,7 +109,7 @@ func (r *reading) scanText(k *kind, needles []*needle.Needle, parts []span, goOn
 	return list
 }
 
-// inParallel calls f for each span, at the same time if there is much to search.
+// inParallel calls f for each span, in parallel if there is much to search.
 func inParallel(spans []span, f func(i int)) {
 	size := int64(0)
 	for _, s := range spans {

@@ -1,4 +1,4 @@
-// Package search searches what was said: titles, summaries, messages, and the inputs and
+// Package search searches conversations: titles, summaries, messages, and the inputs and
 // outputs of tool calls.
 //
 // A conversation matches if every term of the query occurs in it, not necessarily in one
@@ -26,10 +26,10 @@ import (
 	"cortext/store"
 )
 
-// A Source is the conversations of a workspace that are searched.
+// A Source holds the conversations of a workspace to search.
 type Source struct {
 	Store *store.Store
-	Open  func(store.Entry) (*store.Conversation, error) // with the records that only git has
+	Open  func(store.Entry) (*store.Conversation, error) // includes records that only git has
 	Rows  []listing.Row
 	Index *Index // may be nil
 
@@ -42,7 +42,7 @@ type Result struct {
 	Source int // the index of its source
 	Row    listing.Row
 	Count  int   // texts with at least one term
-	Hits   []Hit // some of them: those with most terms, in the order of the conversation
+	Hits   []Hit // those with the most terms, in the order of the conversation
 
 	named    bool // title and summary have all terms
 	together bool // one record has all terms
@@ -56,7 +56,7 @@ type Hit struct {
 	Excerpt
 }
 
-// Compare orders results, the best first.
+// Compare orders results, best first.
 func (r *Result) Compare(o *Result) int {
 	return cmp.Or(
 		cmp.Compare(bit(o.named), bit(r.named)),
@@ -188,7 +188,7 @@ func (r *reading) search(found *Result, have uint64, hits int) (*Result, error) 
 	return found, err
 }
 
-// entryOf returns what opens a conversation.
+// entryOf returns the fields of an entry that are needed to open the conversation.
 func entryOf(row *listing.Row) store.Entry {
 	return store.Entry{Path: row.Path, Waiting: row.Waiting, Twins: row.Twins, Session: &schema.Session{ID: row.ID}}
 }

@@ -5,7 +5,7 @@ import (
 	"cortext/schema/rawjson"
 )
 
-// A Place is a text of a conversation.
+// A Place says which text of a conversation it is.
 type Place string
 
 // The places.
@@ -36,7 +36,7 @@ type passage struct {
 	text  string
 }
 
-// messagePassages returns the texts of a message. The model's reasoning is none of them.
+// messagePassages returns the texts of a message, without the model's reasoning.
 func messagePassages(m *schema.Message) []passage {
 	return []passage{{Place(m.Role), m.Content}}
 }

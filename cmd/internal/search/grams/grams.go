@@ -6,8 +6,7 @@
 // reads one row for each four adjacent bytes of it, and nothing else. A bit that is set
 // means that the block may have the four bytes. ASCII letters count as lower-case. (With
 // three bytes, nearly every block has all sequences of a common word.)
-//
-// Every part of a segment has a checksum, since anything may happen to a cache.
+// Every part of a segment has a checksum, because other programs may damage a cache.
 package grams
 
 import (
@@ -21,16 +20,16 @@ import (
 )
 
 const (
-	// MaxBlocks is how many blocks a segment has at most.
+	// MaxBlocks is the maximum number of blocks in a segment.
 	MaxBlocks = 2048
 
-	// BlockSize is how many bytes of text a block has, up to the end of a line.
+	// BlockSize is the number of bytes of text in a block, which ends at the end of a line.
 	BlockSize = 64 << 10
 
 	gram    = 4 // bytes
 	rowBits = 16
 	rows    = 1<<rowBits + 1
-	wildRow = rows - 1 // of blocks that must always be searched
+	wildRow = rows - 1 // row of the blocks that must always be searched
 	sumSize = 4
 
 	// Rows are stored in groups, each with a checksum, of at least this many bytes.
@@ -42,13 +41,13 @@ const (
 	headerSize = len(magic) + 4*4
 )
 
-// A Piece is a part of a text that a block has: whole lines.
+// A Piece is the part of a text that is in one block: whole lines.
 type Piece struct {
 	Block    int
 	From, To int64
 }
 
-// An Entry says what a segment covers of a text, and how to recognize the text.
+// An Entry describes the part of a text that a segment covers, and how to recognize the text.
 type Entry struct {
 	Name     string
 	From, To int64
@@ -94,7 +93,7 @@ type Builder struct {
 	size    int // of the last block
 }
 
-// Begin begins an entry. Its pieces come from the following calls of Add.
+// Begin starts an entry. The following calls of Add add its pieces.
 func (b *Builder) Begin(e Entry) {
 	e.Pieces = nil
 	e.To = e.From
@@ -107,9 +106,9 @@ func (b *Builder) Full() bool { return len(b.columns) >= MaxBlocks && b.size >= 
 // Blocks returns the number of blocks.
 func (b *Builder) Blocks() int { return len(b.columns) }
 
-// Add adds lines to the entry begun last. If wild reports true for some of them, their
-// block is always searched. It returns how many bytes it took: whole lines, all of them
-// unless the segment is full.
+// Add adds lines to the current entry. If wild reports true for any of them, their block is
+// always searched. Add returns how many bytes it took: all of them, or fewer whole lines if
+// the segment is full.
 func (b *Builder) Add(text []byte, wild func([]byte) bool) (taken int) {
 	e := &b.entries[len(b.entries)-1]
 	for taken < len(text) && !b.Full() {
@@ -137,7 +136,7 @@ func (b *Builder) Add(text []byte, wild func([]byte) bool) (taken int) {
 	return taken
 }
 
-// End completes the entry begun last with the checksum of the text up to its end.
+// End completes the current entry with the checksum of the text up to its end.
 func (b *Builder) End(sum uint64) {
 	n := len(b.entries) - 1
 	if b.entries[n].Sum = sum; len(b.entries[n].Pieces) == 0 {
@@ -145,7 +144,7 @@ func (b *Builder) End(sum uint64) {
 	}
 }
 
-// Last returns the entry begun last.
+// Last returns the current entry.
 func (b *Builder) Last() Entry { return b.entries[len(b.entries)-1] }
 
 // fill sets the rows of a text.
@@ -256,7 +255,7 @@ type Segment struct {
 
 var errDamaged = errors.New("the index is damaged")
 
-// Open reads what a segment covers.
+// Open opens a segment and reads its entries.
 func Open(r io.ReaderAt, size int64) (*Segment, error) {
 	h := make([]byte, headerSize)
 	if _, err := r.ReadAt(h, 0); err != nil {
@@ -289,7 +288,7 @@ func Open(r io.ReaderAt, size int64) (*Segment, error) {
 // parseEntries reads the table of entries.
 func parseEntries(table []byte) (entries []Entry, err error) {
 	defer func() {
-		if recover() != nil { // a table with a good checksum that is not one
+		if recover() != nil { // the checksum is right but the table is not valid
 			entries, err = nil, errDamaged
 		}
 	}()
@@ -331,7 +330,7 @@ type Set []byte
 // Has reports whether a block is in the set.
 func (s Set) Has(block int) bool { return s[block/8]>>(block%8)&1 != 0 }
 
-// With returns the blocks that may have all of the given rows, and those that must always
+// With returns the blocks that may have all of the given rows, plus those that must always
 // be searched.
 func (s *Segment) With(list []int) (Set, error) {
 	set, err := s.row(wildRow)
@@ -372,8 +371,8 @@ func (s *Segment) row(r int) ([]byte, error) {
 	return group[r%s.group*s.stride:][:s.stride], nil
 }
 
-// Merge returns one segment with what several cover. It has at most the sum of their
-// blocks, each rounded up to a multiple of 8.
+// Merge merges segments into one. Its number of blocks is at most the sum of theirs, each
+// rounded up to a multiple of 8.
 func Merge(list []*Segment) ([]byte, error) {
 	var entries []Entry
 	stride := 0

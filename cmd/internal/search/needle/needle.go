@@ -1,8 +1,7 @@
-// Package needle finds the places in the bytes of JSON where a text may be.
-//
+// Package needle finds the places in JSON bytes where a text may be.
 // JSON can spell a text in many ways. A [Needle] looks for one part of the text that needs
-// no escape, and for every \u escape and every rare letter that may stand for a character
-// of that part. So it finds at least each place where decoding finds the text.
+// no escape, and for every \u escape and rare letter that may stand for a character of that
+// part. It finds every place where decoding would find the text, and maybe more.
 package needle
 
 import (
@@ -13,20 +12,20 @@ import (
 	"unicode/utf8"
 )
 
-// A Needle finds places where a text may be. Several goroutines may use it.
+// A Needle finds places where a text may be. It is safe for concurrent use.
 type Needle struct {
 	part  []byte // the part of the text that is compared, in lower case if fold
-	at    int    // where the first of the pairs is in it
+	at    int    // offset of the first pair in it
 	fold  bool   // ignore case
 	runes []rune // the characters of the part, folded
 	whole string // what Part returns
-	any   bool   // nothing is known about the text
+	any   bool   // matches everywhere
 	full  []byte // the text, in lower case if fold, if all of it has only one spelling; see longest
-	ahead int    // how much of full is before the part
+	ahead int    // offset of the part in full
 	pairs pairs
 }
 
-// Any returns a needle that may be everywhere.
+// Any returns a needle that matches everywhere.
 func Any() *Needle { return &Needle{any: true} }
 
 // New returns a needle for a text that is valid UTF-8. With fold, texts that differ only
@@ -37,7 +36,7 @@ func New(text string, fold bool) *Needle {
 		text = foldText(text)
 	}
 	n.whole = n.longest(text, "")
-	part := n.longest(text, "sk") // other letters than ASCII ones are equal to these two
+	part := n.longest(text, "sk") // these two also equal letters outside ASCII
 	if len(part) < enough {
 		part = n.whole
 	}
@@ -78,11 +77,11 @@ func (n *Needle) longest(text, without string) (longest string) {
 	return longest
 }
 
-// escaped reports whether JSON must escape a character. U+FFFD is among them since
+// escaped reports whether JSON must escape a character. This includes U+FFFD, because
 // damaged text is read as that character.
 func escaped(r rune) bool { return r < 0x20 || r == '"' || r == '\\' || r == utf8.RuneError }
 
-// anchor chooses the two bytes of the part that are looked for.
+// anchor chooses the two bytes of the part to look for.
 func (n *Needle) anchor() {
 	n.pairs = newPairs()
 	p := n.part
@@ -97,7 +96,7 @@ func (n *Needle) anchor() {
 		}
 		n.pairs.masked(p[n.at], p[n.at+1], n.fold)
 	}
-	if n.fold { // letters of other scripts that are equal to ASCII letters without regard to case
+	if n.fold { // letters of other scripts that equal ASCII letters if case is ignored
 		if bytes.IndexByte(p, 's') >= 0 {
 			n.pairs.other[1], n.pairs.more = [2]byte{0xC5, 0xBF}, true // ſ
 		}
@@ -107,8 +106,8 @@ func (n *Needle) anchor() {
 	}
 }
 
-// oneRune looks for the first character of a text of which every character has several
-// spellings. ok is false if there are too many.
+// oneRune makes the needle look for the first character of a text if every character has
+// several spellings. ok is false if there are too many spellings.
 func (n *Needle) oneRune(text string) (ok bool) {
 	r, _ := utf8.DecodeRuneInString(text)
 	n.pairs = newPairs()
@@ -146,13 +145,12 @@ func (n *Needle) oneRune(text string) (ok bool) {
 	return true
 }
 
-// Part returns a part of the text that is in every line that has the text, without regard
-// to the case of ASCII letters, unless [Wild] reports true for the line. It is "" if
-// nothing is known.
+// Part returns a part of the text, or "" if there is none. Every line with the text has
+// that part, ignoring the case of ASCII letters, unless [Wild] reports true for the line.
 func (n *Needle) Part() string { return n.whole }
 
-// Wild reports whether lines may have characters in another spelling than the usual one:
-// as \u escapes, or letters that are equal to ASCII letters without regard to case.
+// Wild reports whether lines may have characters in an unusual spelling: as \u escapes, or
+// letters that equal ASCII letters if case is ignored.
 func Wild(lines []byte) bool {
 	p := newPairs()
 	p.other[1], p.other[2], p.more = [2]byte{0xC5, 0xBF}, [2]byte{0x84, 0xAA}, true
@@ -162,14 +160,14 @@ func Wild(lines []byte) bool {
 			return false
 		}
 		at += i
-		// A control character is never part of a text that is looked for.
+		// Searched texts never contain control characters.
 		if lines[at] != '\\' || !bytes.HasPrefix(lines[at+2:], []byte("00")) || len(lines) == at+4 || lines[at+4] != '0' && lines[at+4] != '1' {
 			return true
 		}
 	}
 }
 
-// Weight is greater for needles that are likely to be rarer. It is 0 for one that is
+// Weight is greater for needles that are likely to be rarer. It is 0 for one that matches
 // everywhere.
 func (n *Needle) Weight() int {
 	if n.any {
@@ -202,8 +200,8 @@ func (n *Needle) Next(b []byte, from int) int {
 	return -1
 }
 
-// Certain reports whether the text is at a place that Next returned. b must begin outside
-// of an escape.
+// Certain reports whether the text is definitely at a place that Next returned. b must
+// begin outside an escape.
 func (n *Needle) Certain(b []byte, place int) bool {
 	start := place - n.at - n.ahead
 	if !n.equal(b, start, n.full) {
@@ -300,8 +298,8 @@ func lower(c byte) byte {
 	return c
 }
 
-// Fold returns the same character for all that differ only in case: the lower-case letter
-// if there is an ASCII one, else the first in Unicode.
+// Fold returns the same character for all that differ only in case: the ASCII lower-case
+// letter if there is one, otherwise the first in Unicode.
 func Fold(r rune) rune {
 	if r < utf8.RuneSelf {
 		if 'A' <= r && r <= 'Z' {

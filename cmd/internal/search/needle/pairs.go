@@ -2,10 +2,10 @@ package needle
 
 import "bytes"
 
-// pairs are pairs of adjacent bytes that are looked for at once.
+// pairs are pairs of adjacent bytes to look for at the same time.
 type pairs struct {
 	// The first pair: bytes b and c match if b|firstMask == first and c|secondMask ==
-	// second. The masks let an upper-case letter match, too.
+	// second. The masks let upper-case letters match as well.
 	firstMask, first, secondMask, second byte
 
 	other [3][2]byte // exact; the first begins a \u escape
@@ -44,8 +44,8 @@ func (p *pairs) index(b []byte) int {
 	return p.indexSlowly(b)
 }
 
-// indexSlowly is index without the help of the processor's wide registers. It goes from
-// one place to the next where the first byte of a pair is.
+// indexSlowly is index without vector instructions. It visits each place with the first
+// byte of a pair.
 func (p *pairs) indexSlowly(b []byte) int {
 	best := len(b)
 	find := func(first byte, matches func(second byte) bool) {
