@@ -344,7 +344,7 @@ func editSettings(ctx context.Context, a *app, f settings.File) error {
 	case bytes.Equal(before, after):
 		fmt.Fprintf(a.screen.out, "%s is unchanged\n", visible(f.Name))
 	default:
-		fmt.Fprintf(a.screen.out, "%s is changed; nothing is wrong with it\n", visible(f.Name))
+		fmt.Fprintf(a.screen.out, "%s is changed and has no problems\n", visible(f.Name))
 	}
 	return nil
 }

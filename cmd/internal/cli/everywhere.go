@@ -56,7 +56,7 @@ func (a *app) openAt(cmd *cobra.Command, dir string) (*opened, error) {
 	return &opened{ws, capture.New(ws), payload.New(ws), compact.New(ws, endpoint)}, nil
 }
 
-// found is a conversation of another workspace.
+// found is a conversation in another workspace.
 type found struct{ dir, id, title string }
 
 // elsewhere looks for a conversation in the other workspaces. The query must be an id, the

@@ -74,7 +74,7 @@ func (n notices) lost(ctx context.Context, e store.Entry) {
 	}
 }
 
-// damage reports the damage of conversations.
+// damage prints the damage in conversations.
 func (n notices) damage(entries []store.Entry) {
 	for _, e := range entries {
 		for _, d := range e.Damage {

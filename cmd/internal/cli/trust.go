@@ -26,8 +26,8 @@ messages or ends. None of them runs until you allow it. If a file is added or ch
 must allow them again. None runs while .workspace/hooks contains a symbolic link.
 
 It also lists the settings in .workspace/config.yaml that send conversations to a model:
-"summarizer: agent" and "summarizer: openai". They do not apply to you until you allow
-them, and again after a change. Your own settings need no trust: see cortext config.`,
+"summarizer: agent" and "summarizer: openai". They apply to you only after you allow them,
+and a change must be allowed again. Your own settings need no trust: see cortext config.`,
 		Example: "  cortext trust",
 		Args:    args(cobra.NoArgs),
 		RunE: a.within(func(cmd *cobra.Command, w *opened, _ []string) error {

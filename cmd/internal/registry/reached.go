@@ -39,7 +39,7 @@ func (r Registry) Reached(workspace, agent, nativeID string) (at Reached) {
 }
 
 // Reach records how far a session was captured. It is a hint that is written after every
-// turn, so it is not synced. A failure loses no message.
+// turn, so it is not synced. A failure does not lose messages.
 func (r Registry) Reach(workspace, agent, nativeID string, at Reached) error {
 	b, err := json.Marshal(at)
 	if err != nil || !filepath.IsAbs(r.dir) {

@@ -69,7 +69,7 @@ func (r Registry) Suggest(suggestion string, p Place) bool {
 	return err == nil && r.writeState(name, b) == nil
 }
 
-// suggested is the content of the file of a suggestion.
+// suggested is the content of a suggestion's file.
 type suggested struct {
 	Repository string `json:"repository"`
 	Within     string `json:"within,omitempty"`

@@ -112,7 +112,7 @@ func (w *Writer) Close() error {
 		err = zErr
 	}
 	if l := Default(); err == nil && int64(w.in) > l.Free+l.Ratio*int64(w.out.n) {
-		err = &Error{Why: fmt.Sprintf("the conversations shrink to less than a %dth, and import would take such a bundle for a trap: export them without --bundle", l.Ratio)}
+		err = &Error{Why: fmt.Sprintf("the conversations shrink to less than a %dth, so import would refuse the bundle: export them without --bundle", l.Ratio)}
 	}
 	return err
 }
