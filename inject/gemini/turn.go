@@ -27,7 +27,7 @@ func turnText(payload string) string {
 }
 
 // transcriptOf renders the payload as a session of one user turn, with the members that
-// the program requires (FACTS.md, "Taking a session up again"). The program keeps the
+// the program requires (FACTS.md, "Resuming a session"). The program keeps the
 // turn's id, and shows displayContent instead of the text.
 func transcriptOf(r inject.Request) string {
 	type part struct {

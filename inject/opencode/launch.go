@@ -96,7 +96,7 @@ func throughFile(l *inject.Launch, r inject.Request, v inject.Version) error {
 }
 
 // ownVariables are the variables that the program, or our plugin in it, sets for its
-// tools (FACTS.md, "Variables of the environment"). A new program is not part of the
+// tools (FACTS.md, "Environment variables"). A new program is not part of the
 // session it was started from.
 var ownVariables = []string{"OPENCODE", "OPENCODE_PID", "OPENCODE_CLIENT", sessionVariable}
 
