@@ -15,8 +15,8 @@ var geminiCLI = inject.Program{Product: "Gemini CLI", Command: "gemini", Variabl
 
 // Launch plans the start of Gemini CLI on a payload. The payload is the only turn of
 // a session in a temporary file, which the program imports under an id of its own.
-// Nothing is sent to a model or expanded before the user types (FACTS.md, "The method
-// taken"). Launched finds the id.
+// Nothing is sent to a model or expanded before the user types (FACTS.md, "The
+// chosen method"). Launched finds the id.
 func (agent) Launch(m inject.Machine, r inject.Request) (*inject.Launch, error) {
 	program, v, warnings, err := ready(m, r)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 )
 
 // turnText returns the payload as the text of a user's turn. The program drops an
-// imported turn that begins with "/", "?" or a tag of its own (FACTS.md, "Taking a
-// session up again"). turnText puts a line before such a payload and changes nothing
+// imported turn that begins with "/", "?" or a tag of its own (FACTS.md, "Resuming
+// a session"). turnText puts a line before such a payload and changes nothing
 // else.
 func turnText(payload string) string {
 	if !utf8.ValidString(payload) {

@@ -13,8 +13,8 @@ var openCode = inject.Program{Product: "OpenCode", Command: "opencode", Variable
 
 // Launch plans the start of OpenCode on a payload. The payload is the only message of
 // a session that the program imports. Then the program starts on that session, and
-// nothing is sent to a model or expanded before the user types (FACTS.md, "The method
-// taken").
+// nothing is sent to a model or expanded before the user types (FACTS.md, "The
+// chosen method").
 func (a agent) Launch(m inject.Machine, r inject.Request) (*inject.Launch, error) {
 	program, err := a.Ready(m, r)
 	if err != nil {
