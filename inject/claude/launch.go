@@ -15,7 +15,7 @@ var claudeCode = inject.Program{Product: "Claude Code", Command: "claude", Varia
 // Launch plans the start of Claude Code on a payload. The payload is the only turn of a
 // native transcript in a temporary file, and the program forks from it. So the program
 // only reads the file, and sends or expands nothing before the user types (FACTS.md,
-// "The method taken").
+// "The chosen method").
 func (a agent) Launch(m inject.Machine, r inject.Request) (*inject.Launch, error) {
 	program, err := a.Ready(m, r)
 	if err != nil {
@@ -98,7 +98,7 @@ func slug(dir string) string {
 }
 
 // ownVariables are the variables that the program sets for its tools (FACTS.md,
-// "Variables of the environment"). With these set, a new program would consider
+// "Environment variables"). With these set, a new program would consider
 // itself part of the session it was started from.
 var ownVariables = []string{
 	"CLAUDECODE", "CLAUDE_CODE_SESSION_ID", "CLAUDE_CODE_CHILD_SESSION", "CLAUDE_PID", "CLAUDE_CODE_ENTRYPOINT",
@@ -106,7 +106,7 @@ var ownVariables = []string{
 }
 
 // A writtenLine is one line of a transcript, with the members that the program requires
-// (FACTS.md, "Taking a session up again").
+// (FACTS.md, "Resuming a session").
 type writtenLine struct {
 	Parent    *string         `json:"parentUuid"`
 	Sidechain bool            `json:"isSidechain"`

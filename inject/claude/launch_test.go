@@ -249,7 +249,7 @@ func TestSlug(t *testing.T) {
 }
 
 // TestTranscript checks that a launch writes a line that the program resumes (FACTS.md,
-// "Taking a session up again"), with the payload unchanged.
+// "Resuming a session"), with the payload unchanged.
 func TestTranscript(t *testing.T) {
 	for _, payload := range []string{"", "a\nb", "<&> \u2028 \x00 \"\\ 👍", strings.Repeat("~", 100_000)} {
 		r := inject.Request{Payload: payload, Dir: "/w", NativeID: "id", Time: "2025-11-22T10:00:00.000Z"}

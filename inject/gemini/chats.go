@@ -98,8 +98,8 @@ func lineHeads(file string) []byte {
 
 // Cleanup removes a file that would harm a session. When the program resumes a session,
 // it creates an empty file with the same id next to the real one. Because of the empty
-// file, its next start in the project would delete both (FACTS.md, "What is lost
-// without a word"; 0.61.0 does so after --session-file too). The program no longer
+// file, its next start in the project would delete both (FACTS.md, "What
+// is silently lost"; 0.61.0 does so after --session-file too). The program no longer
 // writes to the empty file once it has called the hook SessionStart.
 //
 // used means that somebody continues the session. Otherwise, Cleanup also removes the

@@ -15,8 +15,8 @@ var geminiCLI = inject.Program{Product: "Gemini CLI", Command: "gemini", Variabl
 
 // Launch plans the start of Gemini CLI on a payload. The payload is the only turn of
 // a session in a temporary file, which the program imports under an id of its own.
-// Nothing is sent to a model or expanded before the user types (FACTS.md, "The method
-// taken"). Launched finds the id.
+// Nothing is sent to a model or expanded before the user types (FACTS.md, "The
+// chosen method"). Launched finds the id.
 func (agent) Launch(m inject.Machine, r inject.Request) (*inject.Launch, error) {
 	program, v, warnings, err := ready(m, r)
 	if err != nil {
@@ -81,7 +81,7 @@ var (
 
 // mostPrompt limits the prompt of a headless launch, in bytes. The prompt is an
 // argument, and Linux refuses an argument above 128 KiB. On standard input, the program
-// would lose what does not arrive at once (FACTS.md, "What is lost without a word").
+// would lose what does not arrive at once (FACTS.md, "What is silently lost").
 const mostPrompt = 120_000
 
 // window is the program's limit, in tokens by its own estimate: a quarter of the UTF-16
@@ -153,7 +153,7 @@ func needsNode(program string) bool {
 }
 
 // unset returns the variables that the program sets for its tools and hooks (FACTS.md,
-// "Variables of the environment"). With these set, a new program would not see the
+// "Environment variables"). With these set, a new program would not see the
 // user's git settings either.
 func unset(m inject.Machine) []string {
 	names := []string{"GEMINI_CLI", "GEMINI_SESSION_ID", "GEMINI_PROJECT_DIR", "GEMINI_CWD", "GEMINI_PLANS_DIR", "CLAUDE_PROJECT_DIR", "CORTEXT_PROCESS"}

@@ -242,7 +242,7 @@ func TestPackage(t *testing.T) {
 }
 
 // TestTranscript checks that a launch writes a session that the program resumes
-// (FACTS.md, "Taking a session up again"), with the payload unchanged.
+// (FACTS.md, "Resuming a session"), with the payload unchanged.
 func TestTranscript(t *testing.T) {
 	for _, c := range []struct{ payload, text, shown string }{
 		{"", "", "[RESUMED CONVERSATION]"},

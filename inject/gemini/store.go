@@ -53,7 +53,7 @@ type head struct {
 //
 // If several files with one id have messages, the first is the one that the session
 // began in (see Locate). Another is listed too if it has messages that those before it
-// do not (--resume with -i: FACTS.md, "Taking a session up again").
+// do not (--resume with -i: FACTS.md, "Resuming a session").
 func (agent) Sessions(m inject.Machine) ([]inject.SessionRef, error) {
 	byID := map[string][]session{}
 	err := files(m, "", func(s session) { byID[s.id] = append(byID[s.id], s) })

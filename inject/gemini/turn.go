@@ -9,8 +9,8 @@ import (
 )
 
 // turnText returns the payload as the text of a user's turn. The program drops an
-// imported turn that begins with "/", "?" or a tag of its own (FACTS.md, "Taking a
-// session up again"). turnText puts a line before such a payload and changes nothing
+// imported turn that begins with "/", "?" or a tag of its own (FACTS.md, "Resuming
+// a session"). turnText puts a line before such a payload and changes nothing
 // else.
 func turnText(payload string) string {
 	if !utf8.ValidString(payload) {
@@ -27,7 +27,7 @@ func turnText(payload string) string {
 }
 
 // transcriptOf renders the payload as a session of one user turn, with the members that
-// the program requires (FACTS.md, "Taking a session up again"). The program keeps the
+// the program requires (FACTS.md, "Resuming a session"). The program keeps the
 // turn's id, and shows displayContent instead of the text.
 func transcriptOf(r inject.Request) string {
 	type part struct {

@@ -133,7 +133,7 @@ func stateOf(files []string) int64 {
 }
 
 // readExport parses an export. If it was truncated, for example by a pipe (FACTS.md,
-// "What is lost without a word"), readExport takes the complete messages and the
+// "What is silently lost"), readExport takes the complete messages and the
 // complete parts of the last one. With head set, it reads only the id.
 func readExport(b []byte, head bool) *source {
 	top, cut := loose(begin(b))

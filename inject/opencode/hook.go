@@ -3,7 +3,7 @@ package opencode
 import "cortext/inject"
 
 // sessionVariable holds the session's id in the program's tools if our plugin is
-// installed. The program itself sets none (FACTS.md, "Variables of the environment").
+// installed. The program itself sets none (FACTS.md, "Environment variables").
 const sessionVariable = "OPENCODE_SESSION_ID"
 
 // Session returns the id of the session that called our command: from the plugin,

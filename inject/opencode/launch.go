@@ -13,8 +13,8 @@ var openCode = inject.Program{Product: "OpenCode", Command: "opencode", Variable
 
 // Launch plans the start of OpenCode on a payload. The payload is the only message of
 // a session that the program imports. Then the program starts on that session, and
-// nothing is sent to a model or expanded before the user types (FACTS.md, "The method
-// taken").
+// nothing is sent to a model or expanded before the user types (FACTS.md, "The
+// chosen method").
 func (a agent) Launch(m inject.Machine, r inject.Request) (*inject.Launch, error) {
 	program, err := a.Ready(m, r)
 	if err != nil {
@@ -96,7 +96,7 @@ func throughFile(l *inject.Launch, r inject.Request, v inject.Version) error {
 }
 
 // ownVariables are the variables that the program, or our plugin in it, sets for its
-// tools (FACTS.md, "Variables of the environment"). A new program is not part of the
+// tools (FACTS.md, "Environment variables"). A new program is not part of the
 // session it was started from.
 var ownVariables = []string{"OPENCODE", "OPENCODE_PID", "OPENCODE_CLIENT", sessionVariable}
 

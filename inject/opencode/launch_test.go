@@ -203,7 +203,7 @@ func TestNotOpenCode(t *testing.T) {
 }
 
 // TestDocument checks that a launch writes a session that opencode import accepts
-// (FACTS.md, "Taking a session up again"), with the payload unchanged.
+// (FACTS.md, "Resuming a session"), with the payload unchanged.
 func TestDocument(t *testing.T) {
 	now, _ := time.Parse(time.RFC3339, at)
 	payloads := []string{"", "a\nb", "<&> \u2028 \x00 \"\\ 👍 !`x` @y $ARGUMENTS $& {{args}}\n/z", strings.Repeat("~", 100_000), "bad \xff\xfe\xed\xa0\x80 end"}

@@ -15,7 +15,7 @@ import (
 // with this name it keeps the user's choices (1.18.33).
 const nobody = "cortext"
 
-// The document that opencode import accepts (FACTS.md, "Taking a session up again").
+// The document that opencode import accepts (FACTS.md, "Resuming a session").
 // Import replaces the folder and project with those of the run.
 type (
 	importDocument struct {

@@ -304,7 +304,7 @@ func (d *database) roots() ([]inject.SessionRef, error) {
 
 // calling returns the session that is running a command of ours as a tool call right
 // now, or empty if there is none or more than one candidate. OpenCode records a call
-// before it runs it (FACTS.md, "Variables of the environment").
+// before it runs it (FACTS.md, "Environment variables").
 func calling(file string) string {
 	d, err := openDatabase(file)
 	if err != nil {
