@@ -143,7 +143,7 @@ func (p *partial) remote() {
 	for i := range p.count {
 		p.conversation(i, base.Add(time.Duration(i)*10*time.Minute), file)
 	}
-	if err := w.Flush(); err == nil {
+	if err = w.Flush(); err == nil {
 		err = in.Close()
 	}
 	if err == nil {
