@@ -64,3 +64,55 @@ func TestLimitsChange(t *testing.T) {
 		}
 	}
 }
+
+// TestAttachmentsBeside: attachments are copied beside the conversation that refers to them,
+// as far as this machine has them, and are found there.
+func TestAttachmentsBeside(t *testing.T) {
+	s := newTestStore(t)
+	s.opts.Limits = func() Limits { return Limits{Attachments: true} }
+	c := create(t, s)
+	sub, err := c.Subagent("agent-1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	missing := hexSum("not on this machine")
+	for i, conv := range []*Conversation{c, sub} {
+		text := fmt.Sprint("picture ", i)
+		sum := hexSum(text)
+		kept, _ := AttachmentName(sum)
+		if err := s.WriteFile(kept, []byte(text)); err != nil {
+			t.Fatal(err)
+		}
+		m := message(1)
+		m.Attachments = []schema.Attachment{{SHA256: sum, Name: "a.png"}, {SHA256: missing}, {SHA256: "../../x"}}
+		call := schema.Tool{ID: "t1", MessageID: m.ID, Name: "Read", Attachments: m.Attachments[:1]}
+		for range 2 { // the second time, it is there
+			if _, err := conv.Append(schema.Batch{Messages: []schema.Message{m}, Tools: []schema.Tool{call}}); err != nil {
+				t.Fatal(err)
+			}
+			m.Rev++
+		}
+		list, err := s.List()
+		if err != nil || len(list) != 1 {
+			t.Fatal(list, err)
+		}
+		names := s.AttachmentNames(list[0], sum)
+		found := 0
+		for _, name := range names {
+			if b, err := s.ReadFile(name); err == nil && string(b) == text {
+				found++
+			}
+		}
+		if names[0] != kept || found != 2 {
+			t.Errorf("%s: %d of %q hold it, want the first and one beside", conv.Path(), found, names)
+		}
+		for _, name := range s.AttachmentNames(list[0], missing) {
+			if is, err := s.Exists(name); is || err != nil {
+				t.Errorf("%s exists: %v", name, err)
+			}
+		}
+		if names := s.AttachmentNames(list[0], "../../x"); names != nil {
+			t.Errorf("names for what is no SHA-256: %q", names)
+		}
+	}
+}
