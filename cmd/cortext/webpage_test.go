@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"cortext/cmd/internal/agenttest"
 )
@@ -106,12 +107,13 @@ func TestWebPage(t *testing.T) {
 		}
 		must(t, "-C", dir, "import", transcript)
 	}
+	at := time.Date(2026, 1, 8, 10, 0, 0, 0, time.UTC)
 	line := func(n int, role, text string) string {
 		parent := "null"
 		if n > 1 {
 			parent = fmt.Sprintf(`"u%d"`, n-1)
 		}
-		return fmt.Sprintf(`{"type":%q,"uuid":"u%d","parentUuid":%s,"sessionId":"5e55a0f0-0000-4000-8000-000000000001","timestamp":"2026-01-08T10:%02d:00.000Z","cwd":"/w","version":"2.1.0","message":{"role":%q,"content":[{"type":"text","text":%q}]}}`, role, n, parent, n, role, text)
+		return fmt.Sprintf(`{"type":%q,"uuid":"u%d","parentUuid":%s,"sessionId":"5e55a0f0-0000-4000-8000-000000000001","timestamp":%q,"cwd":"/w","version":"2.1.0","message":{"role":%q,"content":[{"type":"text","text":%q}]}}`, role, n, parent, at.Add(time.Duration(n)*time.Minute).Format("2006-01-02T15:04:05.000Z"), role, text)
 	}
 	hostile := `<img src=x onerror="document.title='owned'"><script>document.title='owned'</script>`
 	say(line(1, "user", "Watch the cache "+hostile), line(2, "assistant", "The cache is *empty*."))
@@ -150,6 +152,26 @@ func TestWebPage(t *testing.T) {
 	b.picture("conversation-1400-light")
 	b.accessible(axe, "a conversation")
 
+	// a turn with more messages than the server renders at a time
+	other := strings.NewReplacer("5e55a0f0", "10a9a0f0", `"uuid":"u`, `"uuid":"v`, `"parentUuid":"u`, `"parentUuid":"v`)
+	var long strings.Builder
+	for n := 1; n <= 1200; n++ {
+		role := "assistant"
+		if n == 1 {
+			role = "user"
+		}
+		fmt.Fprintln(&long, other.Replace(line(n, role, fmt.Sprint("Long turn ", n))))
+	}
+	file := filepath.Join(t.TempDir(), "long.jsonl")
+	if err := os.WriteFile(file, []byte(long.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	must(t, "-C", dir, "import", file)
+	b.click(row("Long turn"))
+	b.until("document.querySelectorAll('#talk [id^=m]').length === 1200 && document.querySelectorAll('#talk .turn').length === 1")
+	b.click(row("Watch the cache"))
+	b.until("document.querySelector('#talk')?.innerText.includes('Now it holds 42 entries.')")
+
 	// edit
 	b.click(button("Edit"))
 	b.until("document.querySelector('dialog[open]')")
@@ -168,7 +190,7 @@ func TestWebPage(t *testing.T) {
 	b.click(button("Export"))
 	b.eval("document.querySelector('dialog [name=format]').value = 'json'", nil)
 	b.click("document.querySelector('dialog button.main')")
-	file := ""
+	file = ""
 	b.until("!document.querySelector('dialog')")
 	for range 500 {
 		if found, _ := filepath.Glob(filepath.Join(saved, "session-cache-watch-*.json")); len(found) == 1 {

@@ -27,7 +27,7 @@ export class List {
     this.pages = new Map(); // by number: a list of conversations, or a promise of one
     this.rows = new Map(); // elements by position
     this.total = 0;
-    this.at = -1; // the chosen row
+    this.at = -1; // the chosen row, and its conversation
     this.space.replaceChildren();
   }
 
@@ -61,6 +61,7 @@ export class List {
     this.total = answer.total;
     byId("count").textContent = answer.total ? count(answer.total, "conversation") : "No conversation matches.";
     this.pages.set(page, answer.sessions);
+    this.chosen ??= this.session(this.at)?.id;
     this.draw();
   }
 
@@ -103,7 +104,8 @@ export class List {
 
   row(i, s) {
     const facts = [age(s.updatedAt), s.type, s.agent, count(s.messageCount, "message")].filter(Boolean).join(" · ");
-    const row = el("div", { class: "row", role: "option", id: "row" + i, "data-at": i, "aria-setsize": this.total, "aria-posinset": i + 1, "aria-selected": i === this.at ? "true" : "false" },
+    if (s.id === this.chosen) this.at = i; // the order may have changed
+    const row = el("div", { class: "row", role: "option", id: "row" + i, "data-at": i, "aria-setsize": this.total, "aria-posinset": i + 1, "aria-selected": s.id === this.chosen ? "true" : "false" },
       el("span", { class: "title", dir: "auto" }, s.name),
       el("span", { class: "soft" }, facts, ...s.tags.map((t) => el("span", { class: "tag" }, t)), s.status === "paused" ? "" : el("span", { class: "status " + s.status }, s.status), s.archived && el("span", { class: "status" }, "archived")));
     row.style.transform = `translateY(${i * this.height()}px)`;
@@ -121,6 +123,7 @@ export class List {
     if (i < 0 || i >= this.total) return;
     this.rows.get(this.at)?.setAttribute("aria-selected", "false");
     this.at = i;
+    this.chosen = this.session(i)?.id;
     const top = i * this.height();
     if (top < this.box.scrollTop) this.box.scrollTop = top;
     else if (top + this.height() > this.box.scrollTop + this.box.clientHeight) this.box.scrollTop = top + this.height() - this.box.clientHeight;

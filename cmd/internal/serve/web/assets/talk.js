@@ -71,7 +71,7 @@ export class Talk {
     const end = later.findLast((n) => n - this.next <= partLength) ?? later[0];
     const to = Math.min(end ? end - 1 : this.total, this.next + mostLength - 1);
     const p = await get(this.path + "/html", { from: this.next, to }, this.closing.signal);
-    this.append(p.html);
+    this.append(p.html, !this.starts.includes(this.next));
     this.next = p.to + 1;
   }
 
@@ -87,13 +87,15 @@ export class Talk {
     }
   }
 
-  // append adds sections. One that is here already is replaced, if it has changed.
-  append(html) {
+  // append adds sections. One that is here already is replaced, if it has changed. If the
+  // HTML continues a turn, its first section is the rest of one that is here.
+  append(html, continues) {
     const parts = document.createElement("template");
     parts.innerHTML = html; // from the server's renderer, which escapes all text
-    for (const section of [...parts.content.children]) {
+    for (const [i, section] of [...parts.content.children].entries()) {
       const old = section.id && this.body.querySelector("#" + CSS.escape(section.id));
       if (!old) this.body.append(section);
+      else if (i === 0 && continues) old.append(...section.childNodes);
       else if (!old.isEqualNode(section)) {
         const open = new Set([...old.querySelectorAll("details[open]")].map((d) => d.id).filter(Boolean));
         for (const d of section.querySelectorAll("details")) if (open.has(d.id)) d.open = true;
