@@ -41,8 +41,13 @@ func newBrowser(t *testing.T) *browser {
 	if program == "" {
 		notRun(t, "chromium is not installed")
 	}
-	cmd := exec.Command(program, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--remote-debugging-port=0", "--user-data-dir="+t.TempDir(), "about:blank")
-	cmd.Env = append(os.Environ(), "HOME="+t.TempDir())
+	home, err := os.MkdirTemp("", "chromium")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(home) }) // its processes may still write for a moment
+	cmd := exec.Command(program, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--remote-debugging-port=0", "--user-data-dir="+home, "about:blank")
+	cmd.Env = append(os.Environ(), "HOME="+home)
 	stderr, err := cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)

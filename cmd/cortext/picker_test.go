@@ -3,8 +3,10 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -13,13 +15,35 @@ import (
 	"cortext/cmd/internal/agenttest"
 )
 
+// newPlans starts three conversations. One has a title with a control character, which only
+// an editor can give it.
+func newPlans(t *testing.T, dir string) {
+	t.Helper()
+	for _, title := range []string{"first topic", "second topic", "third thing"} {
+		must(t, "-C", dir, "new", "plan", title)
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "conversations", "*", "*second-topic*", ".session", "session.json"))
+	if err != nil || len(files) != 1 {
+		t.Fatal(files, err)
+	}
+	b, err := os.ReadFile(files[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	edited := bytes.Replace(b, []byte(`"second topic"`), []byte(`"second \u001b[31mtopic"`), 1)
+	if bytes.Equal(edited, b) {
+		t.Fatalf("%s has no such title", files[0])
+	}
+	if err := os.WriteFile(files[0], edited, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // TestPicker: on a terminal, the user chooses on a full screen, which is gone afterwards.
 func TestPicker(t *testing.T) {
 	dir := t.TempDir()
 	must(t, "-C", dir, "init")
-	for _, title := range []string{"first topic", "second \x1b[31mtopic", "third thing"} {
-		must(t, "-C", dir, "new", "plan", title)
-	}
+	newPlans(t, dir)
 	open := func(args ...string) *agenttest.Terminal {
 		t.Helper()
 		term := shellInTerminal(t, dir, args...)

@@ -153,9 +153,7 @@ func TestInitAsks(t *testing.T) {
 func TestNumberedList(t *testing.T) {
 	dir := t.TempDir()
 	must(t, "-C", dir, "init")
-	for _, title := range []string{"first topic", "second \x1b[31mtopic", "third thing"} {
-		must(t, "-C", dir, "new", "plan", title)
-	}
+	newPlans(t, dir)
 	must(t, "-C", dir, "status", "third thing", "completed")
 
 	term := onDumbTerminal(t, dir, "resume")
