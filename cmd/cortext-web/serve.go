@@ -34,10 +34,10 @@ import (
 // tokenVariable may hold the token, so that a client needs none from the output.
 const tokenVariable = "CORTEXT_SERVE_TOKEN"
 
-// minToken is how many characters such a token must have.
+// minToken is the fewest characters that such a token may have.
 const minToken = 16
 
-// serve serves until the process is asked to end.
+// serve runs the server until the process is told to stop.
 func serve(about string) error {
 	var o companion.Serving
 	if err := json.Unmarshal([]byte(about), &o); err != nil {

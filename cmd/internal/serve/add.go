@@ -24,7 +24,7 @@ type messageAnswer struct {
 	Message message `json:"message"`
 }
 
-// maxID is how many characters a client's id may have.
+// maxID is the most characters that an id chosen by a client may have.
 const maxID = 200
 
 // addMessage answers POST /api/sessions/{id}/messages: it adds a message, and runs no agent.
@@ -60,7 +60,8 @@ func (s *Server) add(space *Space, e store.Entry, in newMessage) (*schema.Messag
 	default:
 		return nil, invalid("role %q is not user, assistant or system", in.Role)
 	}
-	// The store's lock is for processes and polls. Requests wait for each other in order.
+	// The store's lock works between processes and polls, so the requests of this server
+	// queue here first.
 	defer s.writers.lock(space.Store.Root() + "\n" + e.Session.ID)()
 	return space.say(e, schema.Message{ID: in.ID, Role: in.Role, Content: in.Content, Model: in.Model})
 }
@@ -117,7 +118,7 @@ func lastOf(c *store.Conversation) (string, error) {
 	return h.Messages[len(h.Messages)-1].ID, nil
 }
 
-// locks are locks by name. Who waits for one gets it in order.
+// locks are named locks, granted in the order of the requests.
 type locks struct {
 	mu sync.Mutex
 	of map[string]*namedLock
@@ -128,7 +129,7 @@ type namedLock struct {
 	users int
 }
 
-// lock waits for a lock, and returns what releases it.
+// lock acquires a lock and returns a function that releases it.
 func (l *locks) lock(name string) (unlock func()) {
 	l.mu.Lock()
 	if l.of == nil {

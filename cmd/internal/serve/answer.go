@@ -156,8 +156,8 @@ func read(r *http.Request, v any) error {
 	return nil
 }
 
-// number returns a query parameter that is a number from least to most, or without it the
-// value otherwise.
+// number returns a query parameter that must be a number from least to most. If it is
+// absent, number returns otherwise.
 func number(r *http.Request, name string, least, most, otherwise int) (int, error) {
 	text := r.URL.Query().Get(name)
 	if text == "" {

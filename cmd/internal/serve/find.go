@@ -110,7 +110,8 @@ func queryOf(r *http.Request) (*search.Query, error) {
 	return q, nil
 }
 
-// partsOf cuts a sentence into what is before, in, between and after its matches.
+// partsOf splits a sentence at its matches: text and matches alternate, and text comes
+// first.
 func partsOf(e search.Excerpt) (parts []string) {
 	at := 0
 	for _, m := range e.Matches {

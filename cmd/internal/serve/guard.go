@@ -17,10 +17,10 @@ import (
 //
 //   - Host must be an address or a known name, so that a name that somebody points to this
 //     machine (DNS rebinding) is refused.
-//   - A browser's request must come from the page itself: Origin and Sec-Fetch-Site tell.
+//   - A browser's request must come from the page itself, as Origin and Sec-Fetch-Site show.
 //   - Everything but the page's static files needs the token in the header Authorization.
-//     For the page's own reads, a cookie will do, which a browser gets for a key that
-//     works once.
+//     For the page's own reads a cookie is enough; a browser gets it in exchange for a
+//     one-time key.
 type guard struct {
 	token   string
 	cookies string // what the cookie of the page holds

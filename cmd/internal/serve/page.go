@@ -196,8 +196,9 @@ func (s *Server) asset(w http.ResponseWriter, r *http.Request, b []byte) {
 	}
 }
 
-// home serves the page. The address that cortext serve prints has a key, which it exchanges
-// for a cookie; with that, the page gets the token for what changes something.
+// home serves the page. The address that cortext serve prints has a key, which home
+// exchanges for a cookie. A browser with the cookie gets the page with the token, which the
+// page needs to change anything.
 func (s *Server) home(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	if key := r.URL.Query().Get("key"); key != "" && s.guard.useKey(key) {

@@ -101,7 +101,7 @@ func (space *Space) find(id string) (store.Entry, error) {
 	return e, err
 }
 
-// on opens the workspace of a request about one conversation, and finds that.
+// on opens the workspace of a request about one conversation, and finds the conversation.
 func (s *Server) on(r *http.Request) (*Space, store.Entry, error) {
 	space, err := s.open(r)
 	if err != nil {

@@ -190,8 +190,8 @@ func (s *Server) importSession(_ http.ResponseWriter, r *http.Request) (*answer,
 	return &answer{status: http.StatusCreated, body: out, location: "/api/sessions/" + first.Session.ID}, nil
 }
 
-// documents calls each with every conversation of an export or a bundle. A bundle is refused
-// as a whole.
+// documents calls each with every conversation of an export or a bundle. It checks a whole
+// bundle before the first call.
 func documents(ctx context.Context, data []byte, each func(name string, c *portable.Conversation) error) error {
 	one := func(name string, text []byte) error {
 		c, ok, err := portable.Read(text)
@@ -220,7 +220,7 @@ func documents(ctx context.Context, data []byte, each func(name string, c *porta
 	})
 }
 
-// named adds the name of a part to what is wrong with it.
+// named adds the name of a part to its error.
 func named(name string, err error) error {
 	if format := (*portable.FormatError)(nil); errors.As(err, &format) {
 		return &problem{status: http.StatusUnprocessableEntity, detail: name + " " + format.Why}

@@ -113,8 +113,8 @@ func (f *feed) drop(fo *Follower) {
 	}
 }
 
-// tell sends events to all followers. One that is too far behind is cut off: when it comes
-// back, it gets what it missed.
+// tell sends events to all followers. It cuts off a follower that is too far behind, which
+// gets what it missed when it returns.
 func (f *feed) tell(events ...Event) {
 	for _, e := range events {
 		if e.ID != "" {
@@ -138,8 +138,8 @@ func (f *feed) event(kind Kind) Event {
 	return Event{Kind: kind, Data: f.hub.encode(kind, nil, nil)}
 }
 
-// add begins to serve a follower. What it missed is determined at the point of the logs
-// from which it hears of changes, so that nothing falls between.
+// add starts serving a follower. It reads what the follower missed up to the position from
+// which events follow, so that none is lost in between.
 func (f *feed) add(j joining) error {
 	c, err := f.hub.open(f.key)
 	if err != nil {

@@ -18,7 +18,7 @@ type known struct {
 	calls    map[string]version
 }
 
-// A version tells the lines of one id apart.
+// A version distinguishes the lines of one id.
 type version struct {
 	precedence int64
 	sum        uint64
@@ -31,7 +31,7 @@ func readKnown(c *Opened) (*known, error) {
 	return k, err
 }
 
-// update brings k up to date, and returns what is new. With encode being nil, it only reads.
+// update brings k up to date and returns the new events. If encode is nil, it only reads.
 func (k *known) update(c *Opened, encode Encode) ([]Event, error) {
 	next, err := c.CheckpointNow() // before reading: what is written meanwhile is read again
 	if err != nil {
@@ -88,8 +88,8 @@ func (n *news) call(t schema.Tool) {
 	n.calls[t.MessageID] = append(n.calls[t.MessageID], t)
 }
 
-// note reports whether a line says more than what is known of its id, and remembers it. A
-// line without an id, as the first Cortext wrote them, is known by its content.
+// note remembers a line and reports whether it adds to what is known about its id. A line
+// without an id, as the first Cortext wrote them, is known by its content.
 func (k *known) note(in map[string]version, id string, precedence int64, line []byte) bool {
 	v := version{precedence, maphash.Bytes(k.seed, line)}
 	if id == "" {

@@ -99,7 +99,7 @@ func (h *Hub) Done() <-chan struct{} { return h.ended }
 
 // A Follower receives the events of a conversation.
 type Follower struct {
-	// Missed is what came after the message that the follower had last.
+	// Missed holds the events after the last message that the follower had.
 	Missed []Event
 
 	// Events delivers what comes from now on, in order: what one look found at a time. It is
@@ -111,8 +111,8 @@ type Follower struct {
 }
 
 // Follow begins to follow a conversation. Missed holds what was written after the message
-// with the id since; a reset, if that message is not known; nothing, if since is empty. The
-// error is store.ErrNotFound, ErrClosed or ErrFull, or that of reading.
+// with the id since. It holds a reset if that message is unknown, and nothing if since is
+// empty. The error is store.ErrNotFound, ErrClosed or ErrFull, or that of reading.
 func (h *Hub) Follow(ctx context.Context, k Key, since string) (*Follower, error) {
 	for {
 		f, err := h.use(k)
@@ -139,7 +139,8 @@ func (h *Hub) Follow(ctx context.Context, k Key, since string) (*Follower, error
 	}
 }
 
-// use returns the feed of a conversation, which ends after as many releases.
+// use returns the feed of a conversation. The feed ends once release was called as often as
+// use.
 func (h *Hub) use(k Key) (*feed, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -169,7 +170,7 @@ func (fo *Follower) Leave() {
 	fo.feed.hub.release(fo.feed)
 }
 
-// release counts one user less of a feed, and ends it after the last.
+// release removes a user of a feed, and ends the feed after the last one.
 func (h *Hub) release(f *feed) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
