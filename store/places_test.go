@@ -114,6 +114,7 @@ func TestUnlisted(t *testing.T) {
 	if damage, err := s.Unlisted(); err != nil || len(damage) > 0 {
 		t.Errorf("unlisted: %v, %v", damage, err)
 	}
+	must(t, os.Remove(filepath.Join(s.dir, filepath.FromSlash(c.file(messagesFile)))))
 	if _, ok := s.LookAtLogs(c.Path()); ok {
 		t.Error("logs that do not exist were looked at")
 	}
