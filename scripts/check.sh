@@ -98,10 +98,10 @@ tests() {
 	local failed=0
 	go test -v "$@" >"$results/tests" 2>&1 || failed=1
 	if [ $failed = 1 ]; then
-		grep -vE '^(=== |PASS$| *--- PASS)' "$results/tests" || true
+		grep -avE '^(=== |PASS$| *--- PASS)' "$results/tests" || true
 		return 1
 	fi
-	grep -E '^ok' "$results/tests"
+	grep -aE '^ok' "$results/tests"
 	awk '
 		/^=== / {now = $3}
 		/_test\.go:[0-9]+: / {why[now] = $0; sub(/^ */, "", why[now])}

@@ -27,6 +27,7 @@ func commitEach(name string) string {
 // their user, and some that belong to none. With the hook of --link-commits, why leads each
 // of them to its conversation and turn. Without it, why finds most of them, and says that
 // it guesses. It guesses the commits that Gemini CLI makes, too: there git runs no hooks.
+// With -short, each agent makes ten commits instead of fifteen.
 func TestWhyAgents(t *testing.T) {
 	for _, linked := range []bool{true, false} {
 		t.Run(fmt.Sprint("linked ", linked), func(t *testing.T) {
@@ -60,7 +61,11 @@ func TestWhyAgents(t *testing.T) {
 				s.play(p.begin(s, "workspace.plan", topic))
 				note(&made, 5, madeCommit{topic: topic, prompt: topic, unhooked: p.name == "gemini"})
 				last := ""
-				for _, n := range []string{"two", "three"} {
+				turns := []string{"two", "three"}
+				if testing.Short() {
+					turns = turns[:1]
+				}
+				for _, n := range turns {
 					last = "make-" + n + "-in-" + p.name
 					turn(last, p.name+"-"+n)
 					time.Sleep(1100 * time.Millisecond) // a commit knows its time to the second
