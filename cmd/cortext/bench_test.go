@@ -389,3 +389,40 @@ func bigGeminiTranscript(_ *testing.B, size int) []byte {
 	}
 	return out.Bytes()
 }
+
+// BenchmarkExport compares the export of a conversation of about 1 MB as a bundle with
+// copying its folder and compressing it, and the import of such an export with that of a
+// transcript of its size: whole commands, less their starts.
+func BenchmarkExport(b *testing.B) {
+	if _, err := exec.LookPath("zstd"); err != nil {
+		b.Skip("NOT RUN: zstd is not installed")
+	}
+	bin, err := built()
+	if err != nil {
+		b.Fatal(err)
+	}
+	cortext, dir, home := filepath.Join(bin, "cortext"), b.TempDir(), b.TempDir()
+	b.Setenv("HOME", home)
+	transcript, export := filepath.Join(home, "big.jsonl"), filepath.Join(home, "big.json")
+	if err := os.WriteFile(transcript, bigTranscript(b, 1<<20), 0o600); err != nil {
+		b.Fatal(err)
+	}
+	for _, args := range [][]string{{"init", "--yes"}, {"import", transcript, "--title", "big"}, {"export", "big", "-o", export}} {
+		if out, err := exec.Command(cortext, append([]string{"-C", dir}, args...)...).CombinedOutput(); err != nil {
+			b.Fatalf("%v\n%s", err, out)
+		}
+	}
+	imports := func(file string) []string {
+		return []string{"sh", "-c", `rm -rf "$1" "$HOME/.local" && mkdir -p "$1/.workspace" && exec "$0" -C "$1" import "$2"`, cortext, filepath.Join(home, "fresh"), file}
+	}
+	compress := `cp -r "$0" "$1" && tar -cf - -C "$1" . | zstd -q -f -o "$1.zst" && rm -r "$1"`
+	for b.Loop() {
+		m := median(b, 15, []string{cortext, "version"}, []string{"zstd", "--version"},
+			[]string{cortext, "-C", dir, "export", "big", "--bundle", "-o", filepath.Join(home, "big.tar.zst")},
+			[]string{"sh", "-c", compress, filepath.Join(dir, "conversations"), filepath.Join(home, "copy")},
+			imports(export), imports(transcript))
+		start, copied := m[0], m[3]-m[1]
+		b.ReportMetric(float64(m[2]-start)/float64(copied), "x-copy-zstd")
+		b.ReportMetric(float64(m[4]-start)/float64(m[5]-start), "x-transcript")
+	}
+}
