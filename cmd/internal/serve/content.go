@@ -2,6 +2,7 @@ package serve
 
 import (
 	"hash/maphash"
+	"net/http"
 	"slices"
 	"strconv"
 	"sync"
@@ -146,6 +147,25 @@ func (s *Server) content(space *Space, e store.Entry, branch int) (*content, err
 		s.reader.put(keptContent{key, states, out})
 	}
 	return out, err
+}
+
+// onBranch is on, and reads the branch that the query names. Without one, it is the branch
+// that a resume continues. The caller ends the space.
+func (s *Server) onBranch(r *http.Request) (*Space, store.Entry, *content, error) {
+	branch, err := number(r, "branch", 1, 1<<20, 0)
+	if err != nil {
+		return nil, store.Entry{}, nil, err
+	}
+	space, e, err := s.on(r)
+	if err != nil {
+		return nil, store.Entry{}, nil, err
+	}
+	c, err := s.content(space, e, branch)
+	if err != nil {
+		space.End()
+		return nil, store.Entry{}, nil, err
+	}
+	return space, e, c, nil
 }
 
 func readContent(space *Space, e store.Entry, c *store.Conversation, branch int) (out *content, err error) {

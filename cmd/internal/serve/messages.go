@@ -92,19 +92,11 @@ func (s *Server) messages(_ http.ResponseWriter, r *http.Request) (*answer, erro
 	if err != nil {
 		return nil, err
 	}
-	branch, err := number(r, "branch", 1, 1<<20, 0)
-	if err != nil {
-		return nil, err
-	}
-	space, e, err := s.on(r)
+	space, _, c, err := s.onBranch(r)
 	if err != nil {
 		return nil, err
 	}
 	defer space.End()
-	c, err := s.content(space, e, branch)
-	if err != nil {
-		return nil, err
-	}
 	from := max(0, len(c.Messages)-limit)
 	switch id := r.URL.Query().Get("after"); {
 	case id != "":

@@ -32,21 +32,14 @@ func (s *Server) html(_ http.ResponseWriter, r *http.Request) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	branch, err := number(r, "branch", 1, 1<<20, 0)
-	if err != nil {
-		return nil, err
-	}
-	space, e, err := s.on(r)
+	space, e, c, err := s.onBranch(r)
 	if err != nil {
 		return nil, err
 	}
 	defer space.End()
-	c, err := s.content(space, e, branch)
-	if err != nil {
-		return nil, err
-	}
 	out := rendered{From: from, To: min(to, len(c.Messages), from+messagesMost-1), Total: len(c.Messages)}
-	if known := tagFor(r, c); hasTag(r.Header.Get("If-None-Match"), known) {
+	known := tagFor(r, c)
+	if hasTag(r.Header.Get("If-None-Match"), known) {
 		return &answer{status: http.StatusNotModified, tag: known}, nil
 	}
 	var html bytes.Buffer
@@ -55,7 +48,7 @@ func (s *Server) html(_ http.ResponseWriter, r *http.Request) (*answer, error) {
 		return nil, err
 	}
 	out.HTML = html.String()
-	return &answer{body: out, tag: tagFor(r, c)}, nil
+	return &answer{body: out, tag: known}, nil
 }
 
 // markdown returns what renders Markdown; nil if nothing does.
@@ -89,19 +82,11 @@ type promptsAnswer struct {
 
 // prompts answers GET /api/sessions/{id}/prompts.
 func (s *Server) prompts(_ http.ResponseWriter, r *http.Request) (*answer, error) {
-	branch, err := number(r, "branch", 1, 1<<20, 0)
-	if err != nil {
-		return nil, err
-	}
-	space, e, err := s.on(r)
+	space, _, c, err := s.onBranch(r)
 	if err != nil {
 		return nil, err
 	}
 	defer space.End()
-	c, err := s.content(space, e, branch)
-	if err != nil {
-		return nil, err
-	}
 	list := []promptLine{}
 	for i := range c.Messages {
 		m := &c.Messages[i]

@@ -196,7 +196,7 @@ func documents(ctx context.Context, data []byte, each func(name string, c *porta
 	one := func(name string, text []byte) error {
 		c, ok, err := portable.Read(text)
 		if !ok {
-			err = &portable.FormatError{Foreign: true, Why: "is no export of a conversation"}
+			err = &portable.FormatError{Foreign: true, Why: "is not an export of a conversation"}
 		}
 		if err != nil {
 			return named(name, err)
