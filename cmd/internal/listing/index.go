@@ -42,6 +42,7 @@ const (
 	baseSection          // rows by the hash of their folder's own name
 	jsonSection          // rows as --json prints them, separated by commas
 	sourceSection        // the sources of each row, after a table of where they begin
+	gramSection          // which blocks of names may contain a text: see [builder.addGrams]
 	sectionCount
 )
 

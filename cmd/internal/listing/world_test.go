@@ -341,7 +341,9 @@ func (w *world) checkSources(what string, p *Page, st *store.Store) {
 		if err != nil && !errors.Is(err, errDamaged) {
 			w.t.Fatal(err)
 		}
-		same := func(a, b schema.Source) bool { return a.Agent == b.Agent && a.NativeID == b.NativeID && a.From == b.From }
+		same := func(a, b schema.Source) bool {
+			return a.Agent == b.Agent && a.NativeID == b.NativeID && a.From == b.From
+		}
 		if err == nil && !slices.EqualFunc(got, e.Session.Sources, same) {
 			w.t.Fatalf("%s: the sources of %s are %v, want %v", what, e.Path, got, e.Session.Sources)
 		}
