@@ -112,8 +112,8 @@ func runExport(ctx context.Context, a *app, w *opened, queries []string, o expor
 	}
 	if as.Name == "html" {
 		o.Attachments = true
-		if !export.Renders() {
-			a.screen.warn(companion.Program + " is not installed: the page shows Markdown as it was typed; go install ./cmd/... installs it")
+		if _, err := companion.Web.Find(); err != nil {
+			a.screen.warn("the page shows Markdown as it was typed, because " + err.Error())
 		}
 	}
 	to := exportTarget{app: a, options: o, format: as, taken: map[string]bool{}}
