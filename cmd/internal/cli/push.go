@@ -14,6 +14,7 @@ import (
 
 	"cortext/cmd/internal/git"
 	"cortext/cmd/internal/removal"
+	"cortext/cmd/internal/settings"
 	"cortext/store"
 )
 
@@ -28,6 +29,9 @@ pull yourself. It does not push uncommitted changes.`,
 		Example: "  cortext push",
 		Args:    args(cobra.NoArgs),
 		RunE: a.within(func(cmd *cobra.Command, w *opened, _ []string) error {
+			if w.Config.Commit == settings.CommitRef {
+				return pushRef(cmd.Context(), a, w)
+			}
 			races, err := exchangeOf(w).Push(cmd.Context())
 			if err != nil {
 				return err
@@ -57,6 +61,9 @@ that was left of a merge.`,
 		Example: "  cortext pull",
 		Args:    args(cobra.NoArgs),
 		RunE: a.within(func(cmd *cobra.Command, w *opened, _ []string) error {
+			if w.Config.Commit == settings.CommitRef {
+				return pullRef(cmd.Context(), a, w)
+			}
 			x := exchangeOf(w)
 			kept, done, err := x.KeepChanged(cmd.Context())
 			for _, name := range kept {
@@ -82,6 +89,37 @@ that was left of a merge.`,
 			return nil
 		}),
 	}
+}
+
+// pushRef commits what changed to the ref of the clone, and pushes it.
+func pushRef(ctx context.Context, a *app, w *opened) error {
+	if err := w.CommitChanged(ctx); err != nil {
+		return err
+	}
+	sent, err := w.Ref().Push(ctx)
+	switch {
+	case err != nil:
+		return err
+	case sent:
+		fmt.Fprintln(a.screen.out, "pushed")
+	default:
+		fmt.Fprintln(a.screen.out, "there is nothing to push")
+	}
+	return nil
+}
+
+// pullRef merges the conversations in the refs of all clones into this one.
+func pullRef(ctx context.Context, a *app, w *opened) error {
+	changed, err := w.Ref().Pull(ctx)
+	switch {
+	case err != nil:
+		return err
+	case len(changed) > 0:
+		fmt.Fprintf(a.screen.out, "merged %s\n", count(len(changed), "conversation"))
+	default:
+		fmt.Fprintln(a.screen.out, "there is nothing new")
+	}
+	return nil
 }
 
 // exchangeOf returns the exchange for a workspace's conversations.

@@ -8,8 +8,8 @@ type Config struct {
 	// pauses it.
 	OneActive bool
 
-	// Commit says when cortext commits a conversation's folder: CommitOff or
-	// CommitStop.
+	// Commit says when cortext commits a conversation's folder, and where: CommitOff,
+	// CommitStop or CommitRef.
 	Commit string
 
 	// Capture says which of the agents' sessions become conversations automatically:
@@ -85,7 +85,8 @@ func (c *Config) CapturesAll() bool { return c.Capture == CaptureAll }
 // The values of Config.Commit.
 const (
 	CommitOff  = "off"  // never
-	CommitStop = "stop" // when a conversation is stopped
+	CommitStop = "stop" // to the branch, when a conversation is stopped
+	CommitRef  = "ref"  // to a ref of the clone, likewise
 )
 
 // The values of Config.Capture.
