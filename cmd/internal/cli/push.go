@@ -25,7 +25,10 @@ func pushCommand(a *app) *cobra.Command {
 		Long: `Pushes the current branch to its upstream with your own git. If someone else
 pushed first, it merges their changes and tries again, as often as necessary. It merges only
 conversations: if the upstream has changes to other files, it stops and you must run git
-pull yourself. It does not push uncommitted changes.`,
+pull yourself. It does not push uncommitted changes.
+
+With "commit: ref" it commits every conversation that is not active to the ref of this
+clone, and pushes that ref. Your branches stay as they are.`,
 		Example: "  cortext push",
 		Args:    args(cobra.NoArgs),
 		RunE: a.within(func(cmd *cobra.Command, w *opened, _ []string) error {
@@ -57,7 +60,10 @@ run git pull yourself.
 If one side deleted a conversation that the other continued, as the revert of the commit
 that created it does, the conversation stays. In the middle of a merge, rebase or cherry-pick
 with such a conflict, pull resolves it and leaves git --continue to you, unless it was all
-that was left of a merge.`,
+that was left of a merge.
+
+With "commit: ref" it fetches the refs of all clones, and merges them into the conversations
+of this work tree. Your branches, the index and other files stay as they are.`,
 		Example: "  cortext pull",
 		Args:    args(cobra.NoArgs),
 		RunE: a.within(func(cmd *cobra.Command, w *opened, _ []string) error {

@@ -196,56 +196,47 @@ func (r Ref) commit(ctx context.Context, folder, message, by string) (done bool,
 	if err != nil {
 		return false, err
 	}
-	base, err := git.FilesOf(ctx, root, st.base, "")
-	if err != nil {
-		return false, err
-	}
-	own, err := git.FilesOf(ctx, root, st.own, "")
-	if err != nil {
-		return false, err
-	}
-	here, err := r.onDisk(folder)
-	if err != nil {
-		return false, err
-	}
-	removals, err := r.onDisk(r.Removed)
-	if err != nil {
-		return false, err
-	}
-	maps.Copy(here, removals)
 	m := r.merger(ctx, st)
-	ours := map[string]string{} // of what is here
-	for name, content := range here {
-		id := git.BlobID(content, st.like)
-		ours[st.prefix+name], m.contents[id] = id, content
-	}
-	merged := map[string]string{}
+	w := git.Writing{Ref: ownRef, From: st.own, By: by, Message: message}
+	all, merged, ours := map[string]string{}, map[string]string{}, map[string]string{}
 	for _, part := range []string{folder, r.Removed} {
-		within := func(name string) bool { return strings.HasPrefix(name, st.prefix+part+"/") }
-		got, err := m.merge(only(base, within), only(ours, within), only(own, within), part == r.Removed)
+		base, err := git.FilesOf(ctx, root, st.base, st.prefix+part)
 		if err != nil {
 			return false, err
 		}
+		own, err := git.FilesOf(ctx, root, st.own, st.prefix+part)
+		if err != nil {
+			return false, err
+		}
+		contents, err := r.onDisk(part)
+		if err != nil {
+			return false, err
+		}
+		here := map[string]string{}
+		for name, content := range contents {
+			id := git.BlobID(content, st.like)
+			here[st.prefix+name], m.contents[id] = id, content
+		}
+		got, err := m.merge(base, here, own, part == r.Removed)
+		if err != nil {
+			return false, err
+		}
+		maps.Copy(all, own)
 		maps.Copy(merged, got)
+		maps.Copy(ours, here)
 	}
-	w := git.Writing{Ref: ownRef, From: st.own, By: by, Message: message}
-	touched := func(name string) bool {
-		return strings.HasPrefix(name, st.prefix+folder+"/") || strings.HasPrefix(name, st.prefix+r.Removed+"/")
-	}
-	if m.fill(&w, only(own, touched), merged) {
+	if m.fill(&w, all, merged) {
 		if err := w.Write(ctx, root); err != nil {
 			return false, err
 		}
 		done = true
 	}
-	// What is here is in the own ref now.
-	want := only(base, func(name string) bool { return !touched(name) })
-	maps.Copy(want, ours)
-	return done, r.setBase(ctx, m, st, want)
+	return done, r.setBase(ctx, m, st, ours, st.prefix+folder, st.prefix+r.Removed) // the own ref has what is here now
 }
 
-// setBase records what the files of the work tree and the own ref have in common.
-func (r Ref) setBase(ctx context.Context, m merger, was state, want map[string]string) error {
+// setBase records what the files of the work tree and the own ref have in common: want at
+// and below some paths. Without paths it records want alone.
+func (r Ref) setBase(ctx context.Context, m merger, was state, want map[string]string, paths ...string) error {
 	root := r.Store.Root()
 	now, err := r.look(ctx)
 	if err != nil {
@@ -254,7 +245,18 @@ func (r Ref) setBase(ctx context.Context, m merger, was state, want map[string]s
 	if now.treeTip != was.treeTip {
 		return git.ErrMoved
 	}
-	have, err := git.FilesOf(ctx, root, now.treeTip, "")
+	have := map[string]string{}
+	if now.base == "" { // nothing that was recorded counts
+		paths = nil
+	}
+	if len(paths) == 0 {
+		have, err = git.FilesOf(ctx, root, now.treeTip, "")
+	}
+	for _, path := range paths {
+		files, pathErr := git.FilesOf(ctx, root, now.treeTip, path)
+		maps.Copy(have, files)
+		err = errors.Join(err, pathErr)
+	}
 	if err != nil {
 		return err
 	}

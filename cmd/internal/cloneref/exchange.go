@@ -5,18 +5,24 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"cortext/cmd/internal/git"
 )
 
+func (r Ref) exchange() git.Exchange {
+	return git.Exchange{Root: r.Store.Root(), Jitter: func(most time.Duration) time.Duration { return rand.N(most) }}
+}
+
 // Push sends the own ref to the remote. sent is false if nothing was ever committed.
 func (r Ref) Push(ctx context.Context) (sent bool, err error) {
 	root := r.Store.Root()
-	x := git.Exchange{Root: root}
+	x := r.exchange()
 	remote, err := x.Remote(ctx)
 	if err != nil {
 		return false, err
@@ -56,7 +62,7 @@ func (r Ref) Pull(ctx context.Context) (changed []string, err error) {
 	if err := r.Exclude(); err != nil {
 		return nil, err
 	}
-	x := git.Exchange{Root: root}
+	x := r.exchange()
 	remote, err := x.Remote(ctx)
 	if err != nil {
 		return nil, err

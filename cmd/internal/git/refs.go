@@ -235,16 +235,29 @@ func (x Exchange) Remote(ctx context.Context) (string, error) {
 	return "", errors.New("there is no remote origin: git remote add origin URL")
 }
 
-// FetchRefs fetches refs, as refspecs name them. It changes nothing else.
-func (x Exchange) FetchRefs(ctx context.Context, remote string, refspecs ...string) error {
-	_, err := output(attend(x.asking(ctx, append([]string{"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", remote}, refspecs...)...)))
-	return err
+// FetchRefs fetches refs, as a refspec names them. It changes nothing else.
+func (x Exchange) FetchRefs(ctx context.Context, remote, refspec string) error {
+	return x.patiently(ctx, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", remote, refspec)
+}
+
+// patiently runs a git command that asks nothing, again and again while another process has
+// a lock that it needs.
+func (x Exchange) patiently(ctx context.Context, args ...string) error {
+	for races := 0; ; races++ {
+		_, err := output(attend(x.asking(ctx, args...)))
+		if err == nil || strings.Contains(err.Error(), "[rejected]") || !lostRace().MatchString(err.Error()) || races >= mostRaces {
+			return err
+		}
+		if err := sleep(ctx, x.Jitter(firstWait)); err != nil {
+			return err
+		}
+	}
 }
 
 // PushRef pushes a ref under another name. The error is ErrMoved if the remote has one of
 // that name that is no ancestor.
 func (x Exchange) PushRef(ctx context.Context, remote, ref, as string) error {
-	_, err := output(attend(x.asking(ctx, "push", "--quiet", remote, ref+":"+as)))
+	err := x.patiently(ctx, "push", "--quiet", remote, ref+":"+as)
 	if err != nil && strings.Contains(err.Error(), "[rejected]") {
 		return ErrMoved
 	}

@@ -160,7 +160,7 @@ func Text(commit, capture string) string {
 # At most one conversation is active: starting or resuming one pauses the other.
 one_active: true
 
-# When cortext commits a conversation's folder (and nothing else): off or stop.
+# When cortext commits a conversation's folder: off, stop, or ref (at a stop, to no branch).
 commit: ` + commit + `
 
 # Which sessions of the agents are captured: commands (those in which a /workspace
