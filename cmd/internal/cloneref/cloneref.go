@@ -59,15 +59,17 @@ type Ref struct {
 	Now     func() time.Time // for commits
 }
 
-// excluded returns what git must ignore, as patterns relative to the workspace.
-func (r Ref) excluded() []string { return []string{"/conversations/", "/" + r.Removed + "/"} }
+// excludedFor says in .git/info/exclude what its lines are for.
+const excludedFor = "cortext: conversations, because of commit: ref"
 
 // Exclude keeps conversations out of git status.
-func (r Ref) Exclude() error { return git.SetExcluded(r.Store.Root(), r.excluded(), r.excluded()) }
+func (r Ref) Exclude() error {
+	return git.SetExcluded(r.Store.Root(), excludedFor, []string{"/conversations/", "/" + r.Removed + "/"})
+}
 
 // Include undoes [Ref.Exclude]. It does nothing outside of git.
 func (r Ref) Include() error {
-	err := git.SetExcluded(r.Store.Root(), r.excluded(), nil)
+	err := git.SetExcluded(r.Store.Root(), excludedFor, nil)
 	if errors.Is(err, git.ErrNoRepository) {
 		return nil
 	}

@@ -283,9 +283,10 @@ func UnionText(ctx context.Context, root string, base, a, b []byte) (merged []by
 	return []byte(out), err
 }
 
-// SetExcluded makes git ignore exactly the given patterns of those in all, for this clone
-// only. Patterns are relative to root and begin with a slash.
-func SetExcluded(root string, all, patterns []string) error {
+// SetExcluded makes git ignore some patterns in this clone, which begin with a slash and are
+// relative to root; without patterns it undoes that. A comment above the lines says what
+// they are for. Equal lines that somebody else wrote stay.
+func SetExcluded(root, comment string, patterns []string) error {
 	common := CommonDir(root)
 	if common == "" {
 		return ErrNoRepository
@@ -295,31 +296,30 @@ func SetExcluded(root string, all, patterns []string) error {
 	if err != nil && !os.IsNotExist(err) {
 		return err
 	}
-	spell := func(p string) string { return "/" + within(root) + strings.TrimPrefix(p, "/") }
-	var rest []byte
-	have := map[string]bool{}
-	for line := range bytes.Lines(text) {
-		word := strings.TrimRight(string(line), "\r\n")
-		ours := slices.ContainsFunc(all, func(p string) bool { return spell(p) == word })
-		if ours && !slices.ContainsFunc(patterns, func(p string) bool { return spell(p) == word }) {
-			continue
-		}
-		have[word] = true
-		rest = append(rest, line...)
-	}
+	lines := []string{"# " + comment + " (/" + within(root) + ")"}
 	for _, p := range patterns {
-		if !have[spell(p)] {
-			if len(rest) > 0 && rest[len(rest)-1] != '\n' {
-				rest = append(rest, '\n')
-			}
-			rest = append(rest, spell(p)+"\n"...)
-		}
+		lines = append(lines, "/"+within(root)+strings.TrimPrefix(p, "/"))
 	}
-	if bytes.Equal(rest, text) {
+	block := strings.Join(lines, "\n") + "\n"
+	at := strings.Index("\n"+string(text), "\n"+lines[0]+"\n")
+	switch {
+	case at >= 0 && len(patterns) > 0 && strings.HasPrefix(string(text[at:]), block), at < 0 && len(patterns) == 0:
 		return nil
+	case at >= 0: // from the comment to the next one, or to an empty line
+		rest := string(text[at+len(lines[0])+1:])
+		for rest != "" && rest[0] != '#' && rest[0] != '\n' {
+			_, rest, _ = strings.Cut(rest, "\n")
+		}
+		text = append(text[:at:at], strings.TrimPrefix(rest, "\n")...)
+	}
+	if len(patterns) > 0 {
+		if len(text) > 0 && text[len(text)-1] != '\n' {
+			text = append(text, '\n')
+		}
+		text = append(text, block+"\n"...)
 	}
 	if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
 		return err
 	}
-	return replaceFile(file, rest)
+	return replaceFile(file, text)
 }
