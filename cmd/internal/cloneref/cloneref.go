@@ -175,11 +175,14 @@ const tries = 50
 // Commit commits the folder of a conversation, and the removal files. It reports whether
 // there was anything to commit.
 func (r Ref) Commit(ctx context.Context, folder, message string) (done bool, err error) {
+	root := r.Store.Root()
+	if op := git.Operation(root); op != "" { // new records wait until it ends
+		return false, &git.UnfinishedError{Operation: op}
+	}
 	if err := r.Exclude(); err != nil {
 		return false, err
 	}
-	root := r.Store.Root()
-	by, err := git.Committer(ctx, root, r.Now())
+	by, err := r.committer(ctx)
 	if err != nil {
 		return false, err
 	}
@@ -218,6 +221,9 @@ func (r Ref) commit(ctx context.Context, folder, message, by string) (done bool,
 		for name, content := range contents {
 			id := git.BlobID(content, st.like)
 			here[st.prefix+name], m.contents[id] = id, content
+		}
+		if part == folder && len(here) == 0 {
+			here = own // only [Ref.Remove] removes a conversation
 		}
 		got, err := m.merge(base, here, own, part == r.Removed)
 		if err != nil {
@@ -262,22 +268,30 @@ func (r Ref) setBase(ctx context.Context, m merger, was state, want map[string]s
 	if err != nil {
 		return err
 	}
-	w := git.Writing{Ref: now.treeRef, From: now.treeTip, By: committer(r.Now()), Message: baseOf + now.own}
+	w := git.Writing{Ref: now.treeRef, From: now.treeTip, By: nobody(r.Now()), Message: baseOf + now.own}
 	if !m.fill(&w, have, want) && now.base != "" {
 		return nil
 	}
 	return w.Write(ctx, root)
 }
 
-// committer returns the identity for commits that no user makes.
-func committer(at time.Time) string {
+// nobody returns the identity for commits that no user makes.
+func nobody(at time.Time) string {
 	return fmt.Sprintf("cortext <cortext@localhost> %d +0000", at.Unix())
+}
+
+// committer returns the user's identity for a commit.
+func (r Ref) committer(ctx context.Context) (string, error) {
+	// A folder that git takes for a repository may have come with this one: reading refuses it.
+	if _, err := git.Prefix(ctx, r.Store.Root()); err != nil {
+		return "", err
+	}
+	return git.Committer(ctx, r.Store.Root(), r.Now())
 }
 
 // Remove removes conversations from the own ref, and adds the removal files.
 func (r Ref) Remove(ctx context.Context, message string, folders ...string) error {
-	root := r.Store.Root()
-	by, err := git.Committer(ctx, root, r.Now())
+	by, err := r.committer(ctx)
 	if err != nil {
 		return err
 	}
@@ -369,7 +383,7 @@ func (r Ref) onDisk(folder string) (map[string][]byte, error) {
 		return nil, err
 	}
 	defer root.Close()
-	if b, err := root.ReadFile(filepath.FromSlash(folder + "/.session/.gitignore")); err == nil && bytes.Contains(b, []byte("\n*\n")) {
+	if b, err := root.ReadFile(filepath.FromSlash(folder + "/.session/.gitignore")); err == nil && bytes.Contains(append([]byte("\n"), b...), []byte("\n*\n")) {
 		return files, nil
 	}
 	err = fs.WalkDir(root.FS(), folder, func(name string, d fs.DirEntry, err error) error {

@@ -298,13 +298,13 @@ func (w *world) step(rnd *rand.Rand) {
 func TestHistories(t *testing.T) {
 	n := 20
 	if testing.Short() {
-		n = 4
+		n = 2
 	}
 	for seed := range n {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			w := newWorld(t, 2)
 			rnd := rand.New(rand.NewPCG(uint64(seed), 1))
-			for range 60 {
+			for range 40 {
 				w.step(rnd)
 			}
 			w.settle()
@@ -388,7 +388,7 @@ func TestBaseDoesNotCount(t *testing.T) {
 func TestHostile(t *testing.T) {
 	w := newWorld(t, 1)
 	r := w.refs[0]
-	theirs := git.Writing{Ref: "refs/cortext/evil", By: committer(w.at), Message: "x", Files: map[string][]byte{
+	theirs := git.Writing{Ref: "refs/cortext/evil", By: nobody(w.at), Message: "x", Files: map[string][]byte{
 		"README.md": []byte("x"), "conversations/a/b/.git/config": []byte("x"), "conversations/a/b/.GIT/hooks/x": []byte("x"),
 		"conversations/x": []byte("x"), ".workspace/config.yaml": []byte("x"), ".workspace/removed/../../x": []byte("x"),
 		"conversations/a/b/c.md": []byte("fine"),

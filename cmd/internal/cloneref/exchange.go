@@ -146,7 +146,7 @@ func (r Ref) tryMerge(ctx context.Context, theirs string) error {
 	if err != nil {
 		return err
 	}
-	w := git.Writing{Ref: ownRef, From: first, Merged: []string{second}, By: committer(at), Message: "Merge the conversations of two clones\n"}
+	w := git.Writing{Ref: ownRef, From: first, Merged: []string{second}, By: nobody(at), Message: "Merge the conversations of two clones\n"}
 	m.fill(&w, a, merged)
 	return w.Write(ctx, root)
 }
