@@ -218,15 +218,12 @@ func (w *world) settle() {
 		}
 	}
 	for id, folder := range w.said {
-		log, exists := want[folder+"/"+store.MessagesLog]
-		if !exists && w.gone[folder] {
-			continue
-		}
-		if n := strings.Count(log, `"content":"says `+id+`"`); n != 1 {
-			w.t.Errorf("%s is %d times in %s", id, n, folder)
-		}
-		if n := strings.Count(want[folder+"/"+store.ToolsLog], `"id":"t`+id+`"`); n != 1 {
-			w.t.Errorf("the call of %s is %d times in %s", id, n, folder)
+		m := strings.Count(want[folder+"/"+store.MessagesLog], `"content":"says `+id+`"`)
+		c := strings.Count(want[folder+"/"+store.ToolsLog], `"id":"t`+id+`"`)
+		// A conversation that was removed may stay where somebody went on with it, without
+		// what only the others had.
+		if least := map[bool]int{false: 1}[w.gone[folder]]; m < least || m > 1 || c != m {
+			w.t.Errorf("%s is %d times in %s, its call %d times", id, m, folder, c)
 		}
 	}
 }
