@@ -357,6 +357,16 @@ func (r Ref) Changed(ctx context.Context, folders []string) (changed []string, e
 	return changed, nil
 }
 
+// Has reports whether the own ref has files at or below a path.
+func (r Ref) Has(ctx context.Context, path string) (bool, error) {
+	st, err := r.look(ctx)
+	if err != nil {
+		return false, err
+	}
+	files, err := git.FilesOf(ctx, r.Store.Root(), st.own, st.prefix+path)
+	return len(files) > 0, err
+}
+
 // File returns a file of the own ref; nil if it is not there.
 func (r Ref) File(ctx context.Context, name string) []byte {
 	st, err := r.look(ctx)

@@ -47,6 +47,16 @@ func (w *Workspace) Commit(ctx context.Context, e store.Entry) (done bool, err e
 	return done, nil
 }
 
+// GitKnows reports whether a file at or below a path is staged, in the last commit, or in
+// the ref of the clone.
+func (w *Workspace) GitKnows(ctx context.Context, path string) (bool, error) {
+	known, err := git.Knows(ctx, w.Store.Root(), path)
+	if known || err != nil || w.Config.Commit != settings.CommitRef {
+		return known, err
+	}
+	return w.Ref().Has(ctx, path)
+}
+
 // Ref returns the ref that holds the conversations of this clone with commit: ref.
 func (w *Workspace) Ref() cloneref.Ref {
 	return cloneref.Ref{Store: w.Store, Removed: removal.Dir, Now: w.Env.Now}

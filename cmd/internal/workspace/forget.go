@@ -38,7 +38,7 @@ func (w *Workspace) Forget(ctx context.Context, e store.Entry, roots map[string]
 		err = r.delete(paths)
 	}
 	if err == nil {
-		return errors.Join(r.notes.End(e.Session.ID), w.forgetCommitted(ctx, e, paths))
+		return errors.Join(r.notes.End(e.Session.ID), w.ForgetCommitted(ctx, e, paths...))
 	}
 	left := r.remains(paths)
 	if len(left) == 0 { // the removal succeeded
@@ -52,14 +52,15 @@ func (w *Workspace) Forget(ctx context.Context, e store.Entry, roots map[string]
 		r.notes.End(e.Session.ID))
 }
 
-// forgetCommitted removes a conversation from the ref of the clone, with commit: ref.
-func (w *Workspace) forgetCommitted(ctx context.Context, e store.Entry, paths []string) error {
+// ForgetCommitted removes folders of a conversation from the ref of the clone, with commit:
+// ref.
+func (w *Workspace) ForgetCommitted(ctx context.Context, e store.Entry, paths ...string) error {
 	if w.Config.Commit != settings.CommitRef || git.CommonDir(w.Store.Root()) == "" {
 		return nil
 	}
 	message := fmt.Sprintf("[session] Remove: %s\n\n%s: %s", Plain(e.Session.DisplayTitle()), SessionTrailer, Plain(e.Session.ID))
 	if err := w.Ref().Remove(ctx, message, paths...); err != nil {
-		return fmt.Errorf("%s is removed here, but git did not commit that: the next cortext pull brings it back: %w", e.Path, err)
+		return fmt.Errorf("%s is removed here, but git did not commit that: the next cortext pull brings it back: %w", strings.Join(paths, ", "), err)
 	}
 	return nil
 }
