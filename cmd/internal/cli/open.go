@@ -96,7 +96,7 @@ func (a *app) open(cmd *cobra.Command) (*opened, error) {
 	if err == nil {
 		a.suggestDriver(cmd.Context(), w.Workspace)
 		if err := w.Exclude(); err != nil {
-			a.screen.warn("git does not ignore conversations as commit: " + w.Config.Commit + " needs it: " + err.Error())
+			a.screen.warn(err.Error())
 		}
 		for _, text := range a.hooks().TakeFailures(w.Workspace) {
 			a.screen.warn("a hook failed: " + text)

@@ -15,6 +15,7 @@ import (
 	"cortext/cmd/internal/git"
 	"cortext/cmd/internal/removal"
 	"cortext/cmd/internal/settings"
+	"cortext/cmd/internal/workspace"
 	"cortext/store"
 )
 
@@ -142,12 +143,13 @@ as cortext init does. Nothing in the work tree changes.`,
 		Example: "  cortext clone git@example.com:team/app.git",
 		Args:    args(cobra.RangeArgs(1, 2)),
 		RunE: func(cmd *cobra.Command, list []string) error {
-			return runClone(cmd.Context(), a, list)
+			return runClone(cmd, a, list)
 		},
 	}
 }
 
-func runClone(ctx context.Context, a *app, list []string) error {
+func runClone(cmd *cobra.Command, a *app, list []string) error {
+	ctx := cmd.Context()
 	name := strings.TrimSuffix(path.Base(strings.TrimRight(filepath.ToSlash(list[0]), "/")), ".git")
 	if i := strings.LastIndexByte(name, ':'); i >= 0 {
 		name = name[i+1:]
@@ -182,5 +184,12 @@ func runClone(ctx context.Context, a *app, list []string) error {
 		return fmt.Errorf("git's merge driver is not set up: %w", err)
 	}
 	fmt.Fprintln(a.screen.out, "set merge.cortext in this clone's git configuration")
-	return nil
+	w, err := workspace.Open(a.env(cmd, dir))
+	if err != nil {
+		return err
+	}
+	if w.Config.Commit == settings.CommitRef {
+		a.screen.hint("its conversations are in no branch: cortext pull brings them")
+	}
+	return w.Close()
 }

@@ -63,12 +63,18 @@ func (w *Workspace) Ref() cloneref.Ref {
 }
 
 // Exclude keeps the folders of conversations out of git status with commit: ref, and
-// otherwise undoes that.
+// otherwise undoes that. The error says what git does instead.
 func (w *Workspace) Exclude() error {
 	if w.Config.Commit == settings.CommitRef && git.CommonDir(w.Store.Root()) != "" {
-		return w.Ref().Exclude()
+		if err := w.Ref().Exclude(); err != nil {
+			return fmt.Errorf("git status lists conversations: %w", err)
+		}
+		return nil
 	}
-	return w.Ref().Include()
+	if err := w.Ref().Include(); err != nil {
+		return fmt.Errorf("git may still ignore conversations: %w", err)
+	}
+	return nil
 }
 
 // CommitChanged commits all conversations that changed since their last commit to the ref
