@@ -24,7 +24,14 @@ import (
 
 // rewrite replaces a log. edit is called with each line of the old log, which has its
 // newline unless it is a torn tail, and writes what replaces it to out.
-func (tx *Tx) rewrite(l *logFile, edit func(line []byte, out io.Writer) error) (err error) {
+func (tx *Tx) rewrite(l *logFile, edit func(line []byte, out io.Writer) error) error {
+	return tx.replace(l, func(out io.Writer) error {
+		return eachLine(l, l.Size(), func(line []byte) error { return edit(line, out) })
+	})
+}
+
+// replace is rewrite for a caller that writes the whole log.
+func (tx *Tx) replace(l *logFile, write func(out io.Writer) error) (err error) {
 	c := tx.c
 	if err := c.s.makeLocal(tmpDir); err != nil {
 		return err
@@ -50,7 +57,7 @@ func (tx *Tx) rewrite(l *logFile, edit func(line []byte, out io.Writer) error) (
 		return err
 	}
 	out := bufio.NewWriterSize(appender{f}, 1<<20)
-	if err := eachLine(l, l.Size(), func(line []byte) error { return edit(line, out) }); err != nil {
+	if err := write(out); err != nil {
 		return err
 	}
 	if err := out.Flush(); err != nil {

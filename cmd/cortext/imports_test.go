@@ -107,8 +107,12 @@ var rules = map[string]rule{
 		modules: []string{"go.yaml.in/yaml/v3"},
 		why:     "reads and changes settings: no conversation, and it acts on none of them",
 	},
+	"cortext/cmd/internal/cloneref": {
+		ours: []string{"cortext/cmd/internal/git", "cortext/store", "cortext/store/mergefile"},
+		why:  "conversations in a ref of git's: what is in their files, the merge of files knows",
+	},
 	"cortext/cmd/internal/workspace": {
-		ours: []string{"cortext/cmd/internal/find", "cortext/cmd/internal/git", "cortext/cmd/internal/lifecycle", "cortext/cmd/internal/listing",
+		ours: []string{"cortext/cmd/internal/cloneref", "cortext/cmd/internal/find", "cortext/cmd/internal/git", "cortext/cmd/internal/lifecycle", "cortext/cmd/internal/listing",
 			"cortext/cmd/internal/registry", "cortext/cmd/internal/removal", "cortext/cmd/internal/settings", "cortext/cmd/internal/shell", "cortext/inject",
 			"cortext/resume", "cortext/resume/notes", "cortext/schema", "cortext/schema/prompt",
 			"cortext/schema/clip", "cortext/schema/jsonl", "cortext/store"},

@@ -62,7 +62,13 @@ func (w *Workspace) Check(ctx context.Context, note func(string)) iter.Seq[store
 			}
 		}
 		w.Tree.noteTracked(ctx, note)
-		w.Tree.noteOneSided(ctx, note)
+		oneSided, err := w.Tree.OneSided(ctx, "")
+		if err != nil {
+			note(err.Error())
+		}
+		for _, text := range oneSided {
+			note(text)
+		}
 		for _, d := range found {
 			delete(gone, d.File)
 			if !yield(d) {
