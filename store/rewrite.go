@@ -11,7 +11,6 @@ import (
 	"slices"
 
 	"cortext/schema"
-	"cortext/schema/tokens"
 	"cortext/store/filelock"
 	"cortext/store/internal/lines"
 )
@@ -206,14 +205,12 @@ func combineRedacted(lines []record) (list []record, done bool) {
 			var ok bool
 			if m := r.message; m != nil {
 				var both schema.Message
-				if both, ok = m.Combine(o.message); ok {
-					both.Tokens = tokens.Count(both.Content)
+				if both, ok = combineMessages(m, o.message); ok {
 					r = messageRecord(both)
 				}
 			} else {
 				var both schema.Tool
-				if both, ok = r.tool.Combine(o.tool); ok {
-					both.Tokens = countTool(&both)
+				if both, ok = combineTools(r.tool, o.tool); ok {
 					r = toolRecord(both)
 				}
 			}
