@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"cortext/schema"
+	"cortext/schema/tokens"
 	"cortext/store/filelock"
 	"cortext/store/internal/lines"
 )
@@ -131,10 +132,13 @@ func (tx *Tx) settle(l *logFile, k *known) error {
 	return tx.refresh(l)
 }
 
-// settleMerged settles the logs if session.json shows a merge.
+// settleMerged settles the logs and the summaries if session.json shows a merge.
 func (tx *Tx) settleMerged() error {
 	if !tx.doc.mend || tx.c.staged() {
 		return nil
+	}
+	if err := tx.c.settleSummaries(); err != nil {
+		return err
 	}
 	known, err := tx.knows()
 	for _, name := range []string{toolsFile, messagesFile} {
@@ -147,6 +151,29 @@ func (tx *Tx) settleMerged() error {
 		}
 	}
 	return err
+}
+
+// settleSummaries writes the summaries in which a merge put the lines of two, of which one
+// is redacted, as they are read.
+func (c *Conversation) settleSummaries() error {
+	for _, name := range c.s.ListFiles(c.file(summariesDir)) {
+		name = c.file(summariesDir + "/" + name)
+		raw, err := c.s.readRegular(name)
+		if err != nil || !bytes.Contains(raw, []byte("[redacted: ")) {
+			continue
+		}
+		sum, damage := readSummary(c.s.Files, name)
+		if damage != nil {
+			continue
+		}
+		sum.Tokens = tokens.Count(sum.Content)
+		if now, err := sum.Marshal(); err == nil && bytes.Count(now, []byte("\n")) < bytes.Count(raw, []byte("\n")) {
+			if err := c.s.replaceUnsynced(name, now); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // settled returns the record with an id that counts. changed reports whether the log must
