@@ -32,6 +32,7 @@ type Removed struct {
 	here     *registry.Here
 	agents   []string
 	files    files
+	kept     map[string]bool // see ReadKept; nil if it was not read
 }
 
 // In returns the decisions about the workspace at a place. agents names the agents whose
@@ -154,6 +155,25 @@ func (r *Removed) Segment(agent, nativeID string, s registry.Segment) (bool, err
 		return r.Source(agent, nativeID, s.From)
 	}
 	return r.removed(s.ID)
+}
+
+// ReadKept prepares for many removals, each of which otherwise reads what the registry knows
+// of every session. It reads once in which conversations sessions went on after a removal.
+func (r *Removed) ReadKept() error {
+	kept := map[string]bool{}
+	for _, agent := range r.agents {
+		if err := r.registry.Sessions(agent, func(_ string, s registry.Session) {
+			for _, seg := range s.In(r.here.Same) {
+				if seg.Kept {
+					kept[schema.IDKey(seg.ID)] = true
+				}
+			}
+		}); err != nil {
+			return err
+		}
+	}
+	r.kept = kept
+	return nil
 }
 
 // eachKept calls f for each session in which a conversation was resumed after its
