@@ -139,10 +139,13 @@ func (tx *Tx) settle(l *logFile, k *known) error {
 	return tx.refresh(l)
 }
 
-// settleMerged settles the logs if session.json shows a merge.
+// settleMerged settles the logs and the summaries if session.json shows a merge.
 func (tx *Tx) settleMerged() error {
 	if !tx.doc.mend || tx.c.staged() {
 		return nil
+	}
+	if err := tx.c.settleSummaries(); err != nil {
+		return err
 	}
 	known, err := tx.knows()
 	for _, name := range []string{toolsFile, messagesFile} {
@@ -155,6 +158,29 @@ func (tx *Tx) settleMerged() error {
 		}
 	}
 	return err
+}
+
+// settleSummaries writes the summaries in which a merge put the lines of two, of which one
+// is redacted, as they are read.
+func (c *Conversation) settleSummaries() error {
+	for _, name := range c.s.ListFiles(c.file(summariesDir)) {
+		name = c.file(summariesDir + "/" + name)
+		raw, err := c.s.readRegular(name)
+		if err != nil || !bytes.Contains(raw, []byte("[redacted: ")) {
+			continue
+		}
+		sum, damage := readSummary(c.s.Files, name)
+		if damage != nil {
+			continue
+		}
+		sum.Tokens = tokens.Count(sum.Content)
+		if now, err := sum.Marshal(); err == nil && bytes.Count(now, []byte("\n")) < bytes.Count(raw, []byte("\n")) {
+			if err := c.s.replaceUnsynced(name, now); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // settled returns the record with an id that counts. changed reports whether the log must
@@ -213,14 +239,12 @@ func combineRedacted(lines []record) (list []record, done bool) {
 			var ok bool
 			if m := r.message; m != nil {
 				var both schema.Message
-				if both, ok = m.Combine(o.message); ok {
-					both.Tokens = tokens.Count(both.Content)
+				if both, ok = combineMessages(m, o.message); ok {
 					r = messageRecord(both)
 				}
 			} else {
 				var both schema.Tool
-				if both, ok = r.tool.Combine(o.tool); ok {
-					both.Tokens = countTool(&both)
+				if both, ok = combineTools(r.tool, o.tool); ok {
 					r = toolRecord(both)
 				}
 			}

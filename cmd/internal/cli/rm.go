@@ -74,6 +74,11 @@ func (a *app) confirmRemoval(ctx context.Context, entries []store.Entry) (bool, 
 func (a *app) remove(ctx context.Context, w *opened, entries []store.Entry) error {
 	var errs []error
 	var inGit []string
+	if len(entries) > 1 {
+		if err := w.Removed.ReadKept(); err != nil {
+			return err
+		}
+	}
 	for i, e := range entries {
 		if err := ctx.Err(); err != nil {
 			errs = append(errs, err)

@@ -34,6 +34,9 @@ const maxCheck = 1 << 30
 func (w *Workspace) Check(ctx context.Context, note func(string)) iter.Seq[store.Damage] {
 	return func(yieldAll func(store.Damage) bool) {
 		k := checker{w, note}
+		if w.Removed.Any() {
+			_ = w.Removed.ReadKept() // without it, each question below reads the same
+		}
 		removed := sync.OnceValue(k.removedFolders)
 		yield := func(d store.Damage) bool {
 			return d.Kind == store.Missing && removed()[folderOf(d.File)] || yieldAll(d)
