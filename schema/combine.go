@@ -261,12 +261,19 @@ func combineTags(is map[string]bool, last map[string]TagStamp, tags [][]string, 
 			if !ok || text == a || !strings.Contains(a, redactedPrefix) && compareTimes(last[a].At, last[b].At) > 0 {
 				continue
 			}
-			at := max(last[a].At, last[b].At)
+			later := last[a]
+			if compareTimes(later.At, last[b].At) < 0 {
+				later = last[b]
+			}
 			for _, tag := range []string{a, b} {
 				delete(is, tag)
 				delete(last, tag)
 			}
-			is[text], last[text] = true, TagStamp{At: at, Tag: text, On: true}
+			is[text] = true
+			if later.At != "" { // else both are from the creation
+				later.Tag = text
+				last[text] = later
+			}
 		}
 	}
 }

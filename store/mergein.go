@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -43,12 +44,12 @@ func (s *Store) MergeFiles(folder string, names []string, merge Merger) error {
 		}
 		parts[sub] = append(parts[sub], name)
 	}
-	for sub, names := range parts {
+	for _, sub := range slices.Sorted(maps.Keys(parts)) {
 		part := c
 		if sub != "" {
 			part = c.subagent(sub)
 		}
-		err = errors.Join(err, part.mergeFiles(names, merge))
+		err = errors.Join(err, part.mergeFiles(parts[sub], merge))
 		if part != c {
 			err = errors.Join(err, part.Close())
 		}
