@@ -3,6 +3,7 @@
 package main
 
 import (
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -63,5 +64,40 @@ func TestBare(t *testing.T) {
 	term := inTerminal(t, t.TempDir(), "--no-pager", "--help")
 	if err := term.WaitFor("Global flags", patience); err != nil {
 		t.Errorf("%v\n%s", err, term.Screen())
+	}
+}
+
+// TestNoColor: on a terminal, list, search and show print their headings in bold, unless
+// NO_COLOR is set.
+func TestNoColor(t *testing.T) {
+	dir := t.TempDir()
+	must(t, "-C", dir, "init")
+	transcript := filepath.Join(dir, "one.jsonl")
+	if err := os.WriteFile(transcript, []byte(transcriptOf(1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	must(t, "-C", dir, "import", transcript, "--title", "first topic")
+	bin, err := built()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range []string{"list --limit 3", "search handler1", "show topic"} {
+		for _, set := range []string{"", "NO_COLOR=1 "} {
+			term := commandInTerminal(t, dir, exec.Command("sh", "-c", set+`PAGER=cat "$0" `+args+`; echo "code $?"`, filepath.Join(bin, "cortext")))
+			if err := term.WaitFor("code 0", patience); err != nil {
+				t.Errorf("%s%s: %v\n%s", set, args, err, term.Screen())
+				continue
+			}
+			plain := true
+			base := term.Cells()[29][119] // nothing is printed there
+			for _, line := range term.Cells() {
+				for _, c := range line {
+					plain = plain && !c.Bold && c.Foreground == base.Foreground && c.Background == base.Background
+				}
+			}
+			if plain != (set != "") {
+				t.Errorf("%s%s: plain is %t\n%s", set, args, plain, term.Screen())
+			}
+		}
 	}
 }

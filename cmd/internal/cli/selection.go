@@ -202,11 +202,12 @@ func (s *selection) counts() (shown, matching, hidden, archived int) {
 }
 
 // mostLeftovers is how many conversations of a list are checked for a removal in another
-// clone. The check reads their files.
+// clone. The check looks up each of their sources.
 const mostLeftovers = 200
 
-// remarkable reads the selected conversations of a workspace that may need a notice. unread
-// has the errors.
+// remarkable returns the selected conversations of a workspace that may need a notice. It
+// reads the files of those that are damaged, waiting or in several folders; the others have
+// only what their row has, and their sources. unread has the errors.
 func (s *selection) remarkable(workspace int) (list []store.Entry, unread []string) {
 	w := s.workspaces[workspace]
 	waiting := map[string]bool{}
@@ -228,6 +229,14 @@ func (s *selection) remarkable(workspace int) (list []store.Entry, unread []stri
 		r := s.pages[i].Row(k)
 		if left < 0 && !waiting[r.Path] && !s.pages[i].HasNotes(k) {
 			continue
+		}
+		if !waiting[r.Path] && !s.pages[i].HasNotes(k) {
+			if sources, err := s.pages[i].Sources(k); err == nil {
+				e := r.Entry()
+				e.Session.Sources = sources
+				list = append(list, e)
+				continue
+			}
 		}
 		e, err := w.Entry(r.Path)
 		if errors.Is(err, store.ErrNotFound) {

@@ -107,7 +107,7 @@ func (x *index) check(section int) error {
 }
 
 // places returns the sorted offsets in a section where one of the texts begins. It reads
-// the section in parts without keeping them.
+// the section in parts without keeping them, and of the names only blocks that may have one.
 func (x *index) places(section int, texts [][]byte) ([]int, error) {
 	longest := 0
 	for _, t := range texts {
@@ -117,12 +117,19 @@ func (x *index) places(section int, texts [][]byte) ([]int, error) {
 		b, err := x.load(section)
 		return placesIn(b, texts, 0, len(b)), err
 	}
+	var may []byte // a bit for each block; nil: all of them
+	if section == nameSection {
+		var err error
+		if may, err = x.mayBegin(texts); err != nil {
+			return nil, err
+		}
+	}
 	var mu sync.Mutex
 	var all []int
 	buffers := sync.Pool{New: func() any { b := make([]byte, copied+blockBytes); return &b }}
 	begin, end := x.blocksOf(section)
 	from := x.from[section]
-	err := eachPart(begin, end, func(at, next int64) bool {
+	search := func(at, next int64) bool {
 		b := buffers.Get().(*[]byte)
 		defer buffers.Put(b)
 		part := (*b)[:min(next+blockBytes, end)-at] // a text may span this part and the next
@@ -136,6 +143,23 @@ func (x *index) places(section int, texts [][]byte) ([]int, error) {
 		defer mu.Unlock()
 		for _, place := range found {
 			all = append(all, place+int(at-from))
+		}
+		return true
+	}
+	skips := func(at int64) bool {
+		k := (at - begin) / blockBytes
+		return may != nil && may[k/8]&(1<<(k%8)) == 0
+	}
+	err := eachPart(begin, end, func(at, next int64) bool {
+		for at < next {
+			run := at
+			for run < next && !skips(run) {
+				run += blockBytes
+			}
+			if run > at && !search(at, min(run, next)) {
+				return false
+			}
+			at = run + blockBytes // the block at run is skipped
 		}
 		return true
 	})

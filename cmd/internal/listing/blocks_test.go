@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -48,6 +49,38 @@ func TestPlaces(t *testing.T) {
 			t.Errorf("%q: %d places, %v, want %d", texts, len(got), err, len(want))
 		}
 	}
+}
+
+// TestPlacesReadsLittle: a search for a rare text reads few of the names, and one whose
+// letters are nowhere reads none.
+func TestPlacesReadsLittle(t *testing.T) {
+	_, file := large(t)
+	for text, most := range map[string]int64{"-19999 ": 0, "/19999-plan": 8 * blockBytes, "nosuchthing": 0} {
+		in := &countingReader{in: bytes.NewReader(file)}
+		x, err := openIndex(in, int64(len(file)), func() error { return nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		in.from, in.end = x.data+x.from[nameSection], x.data+x.from[nameSection]+x.size[nameSection]
+		if _, err := x.places(nameSection, [][]byte{[]byte(text)}); err != nil {
+			t.Fatal(err)
+		}
+		if in.read.Load() > most {
+			t.Errorf("%q: %d bytes of names were read, want at most %d", text, in.read.Load(), most)
+		}
+	}
+}
+
+// A countingReader counts the bytes that are read of a part.
+type countingReader struct {
+	in        io.ReaderAt
+	from, end int64
+	read      atomic.Int64
+}
+
+func (r *countingReader) ReadAt(b []byte, at int64) (int, error) {
+	r.read.Add(max(0, min(at+int64(len(b)), r.end)-max(at, r.from)))
+	return r.in.ReadAt(b, at)
 }
 
 // TestEachRow: what a filter decides about all rows is what it selects one by one, also where

@@ -12,6 +12,7 @@ import (
 	"time"
 	"unsafe"
 
+	"cortext/schema"
 	"cortext/store"
 )
 
@@ -21,7 +22,7 @@ import (
 // when it is first read, so that any damage counts as a missing index.
 
 const (
-	indexMagic = "cortext listing index 3"
+	indexMagic = "cortext listing index 4"
 	headBytes  = 512
 	blockBytes = 32 << 10
 	rowBytes   = 96
@@ -40,6 +41,8 @@ const (
 	folderSection        // rows by the hash of their folders, sorted by day
 	baseSection          // rows by the hash of their folder's own name
 	jsonSection          // rows as --json prints them, separated by commas
+	sourceSection        // the sources of each row, after a table of where they begin
+	gramSection          // which blocks of names may contain a text: see [builder.addGrams]
 	sectionCount
 )
 
@@ -79,11 +82,12 @@ type fixed struct {
 // An extent is a part of a section.
 type extent struct{ at, size uint32 }
 
-// A record is a row with the state of the files that it was read from.
+// A record is a row with the state of the files that it was read from, and its sources.
 type record struct {
 	Row
-	look  store.Look
-	flags uint32 // isVolatile, knowsID
+	look    store.Look
+	flags   uint32 // isVolatile, knowsID
+	sources []schema.Source
 }
 
 // An index is an open index file. It is safe for concurrent use.
@@ -258,7 +262,7 @@ func (x *index) row(i int) (r Row, f fixed, err error) {
 	return r, f, nil
 }
 
-// record reads a row with its look.
+// record reads a row with its look, without its sources.
 func (x *index) record(i int) (record, error) {
 	r, f, err := x.row(i)
 	if err != nil {
@@ -268,7 +272,26 @@ func (x *index) record(i int) (record, error) {
 	if err != nil {
 		return record{}, err
 	}
-	return record{r, store.DecodeLook(b), f.flags & (isVolatile | knowsID)}, nil
+	return record{Row: r, look: store.DecodeLook(b), flags: f.flags & (isVolatile | knowsID)}, nil
+}
+
+// sources returns the sources of a row. They are in a section of their own because few lists
+// need them.
+func (x *index) sources(i int) (list []schema.Source, err error) {
+	b, err := x.bytes(sourceSection, 4*int64(i), 8)
+	if err != nil {
+		return nil, err
+	}
+	from, end := int64(binary.LittleEndian.Uint32(b)), int64(binary.LittleEndian.Uint32(b[4:]))
+	b, err = x.bytes(sourceSection, from, end-from)
+	d := decoder{text(b), err == nil}
+	for d.ok && d.rest != "" {
+		list = append(list, schema.Source{Agent: d.string(), NativeID: d.string(), From: d.string()})
+	}
+	if err == nil && !d.ok {
+		err = errDamaged
+	}
+	return list, err
 }
 
 // allWords returns the strings that rows share.

@@ -280,6 +280,10 @@ func (p *Page) HasNotes(k int) bool {
 	return err != nil || flags&hasNotes != 0
 }
 
+// Sources returns the agent, native id and beginning of each source of a row's
+// conversation. The error means that the index is damaged.
+func (p *Page) Sources(k int) ([]schema.Source, error) { return p.view.sources(p.at[k]) }
+
 // Rows yields the rows. The error comes from reading all files after the index turned out
 // to be damaged.
 func (p *Page) Rows() (iter.Seq[Row], error) {

@@ -146,7 +146,7 @@ func (u *update) describe(folders []string) (next []string, err error) {
 			return
 		}
 		d := u.read[names[i]]
-		d.Row, d.look, d.there = rowOf(e), look, true
+		d.record, d.there = record{Row: rowOf(e), look: look, sources: e.Session.Sources}, true
 		if !known {
 			d.flags |= isVolatile
 		}
@@ -231,7 +231,7 @@ func (u *update) collect() {
 	}
 	slices.Sort(grouped)
 	for _, e := range u.days.store.ListOf(grouped) {
-		r := record{Row: rowOf(e), flags: isVolatile}
+		r := record{Row: rowOf(e), flags: isVolatile, sources: e.Session.Sources}
 		if e.KnowsID() {
 			r.flags |= knowsID
 		}

@@ -137,6 +137,15 @@ func (v *view) record(i int) (record, error) {
 	return v.base.record(base)
 }
 
+// sources returns the sources of a row.
+func (v *view) sources(i int) ([]schema.Source, error) {
+	base, added := v.find(i)
+	if base < 0 {
+		return v.added[added].sources, nil
+	}
+	return v.base.sources(base)
+}
+
 // fixed returns the numbers of a row.
 func (v *view) fixed(i int) (fixed, error) {
 	base, added := v.find(i)
@@ -147,12 +156,15 @@ func (v *view) fixed(i int) (fixed, error) {
 	return v.base.fixed(base)
 }
 
-// all returns every record.
+// all returns every record, with its sources.
 func (v *view) all() ([]*record, error) {
 	made, records := make([]record, v.n), make([]*record, v.n)
 	for i := range made {
 		var err error
 		if made[i], err = v.record(i); err != nil {
+			return nil, err
+		}
+		if made[i].sources, err = v.sources(i); err != nil {
 			return nil, err
 		}
 		records[i] = &made[i]

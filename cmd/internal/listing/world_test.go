@@ -2,6 +2,7 @@ package listing
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -77,6 +78,9 @@ func (w *world) create(st *store.Store) {
 	s.AgentConfig.Agent = pickOne(w, []string{"claude", "gemini", "opencode"})
 	s.AgentConfig.Model = pickOne(w, []string{"claude-opus-5", "gemini-3-pro"})
 	s.Archived = w.r.IntN(8) == 0
+	for range w.r.IntN(3) {
+		s.Sources = append(s.Sources, schema.Source{Agent: s.AgentConfig.Agent, NativeID: fmt.Sprintf("n%d", w.r.Int64()), From: pickOne(w, []string{"", "p1"})})
+	}
 	c, err := st.Create(pickOne(w, []string{"plan", "debug", "feature"}), s.Title, s, []byte("# notes\n"))
 	if err != nil {
 		w.t.Fatal(err)
@@ -322,6 +326,28 @@ func (w *world) check(what string) {
 		w.t.Fatal(err)
 	}
 	w.compare(what, w.rowsOf(p), want)
+	w.checkSources(what, p, st)
+}
+
+// checkSources compares the sources of the rows of a page with those in the files.
+func (w *world) checkSources(what string, p *Page, st *store.Store) {
+	w.t.Helper()
+	all, err := st.List()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for k, e := range all {
+		got, err := p.Sources(k)
+		if err != nil && !errors.Is(err, errDamaged) {
+			w.t.Fatal(err)
+		}
+		same := func(a, b schema.Source) bool {
+			return a.Agent == b.Agent && a.NativeID == b.NativeID && a.From == b.From
+		}
+		if err == nil && !slices.EqualFunc(got, e.Session.Sources, same) {
+			w.t.Fatalf("%s: the sources of %s are %v, want %v", what, e.Path, got, e.Session.Sources)
+		}
+	}
 }
 
 // checkAtOnce compares everything that a listing says with one without an index.

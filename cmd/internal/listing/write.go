@@ -34,11 +34,12 @@ type builder struct {
 func encode(records []*record) ([]byte, error) {
 	b := builder{records: records, rows: make([]fixed, len(records))}
 	b.reserve()
-	parts := []func(){b.addJSON, b.addNames, b.addTexts, b.addNumbers, b.addLooks, b.addIDs, b.addFolders}
+	parts := []func(){b.addJSON, b.addNames, b.addTexts, b.addNumbers, b.addLooks, b.addIDs, b.addFolders, b.addSources}
 	inParallel(len(parts), func(i int) { parts[i]() }) // each sets its own sections, and fields of the rows
 	for i := range b.rows {
 		b.section[rowSection] = b.rows[i].appendTo(b.section[rowSection])
 	}
+	b.addGrams()
 	size := 0
 	for _, s := range b.section {
 		if size += len(s); len(s) > math.MaxUint32 {
@@ -133,6 +134,20 @@ func (b *builder) addLooks() {
 	for _, r := range b.records {
 		b.section[lookSection] = r.look.AppendTo(b.section[lookSection])
 	}
+}
+
+// addSources adds the sources of the rows.
+func (b *builder) addSources() {
+	var list []byte
+	begin := 4 * (len(b.records) + 1) // the length of the table
+	table := binary.LittleEndian.AppendUint32(nil, uint32(begin))
+	for _, r := range b.records {
+		for _, src := range r.sources {
+			list = appendString(appendString(appendString(list, src.Agent), src.NativeID), src.From)
+		}
+		table = binary.LittleEndian.AppendUint32(table, uint32(begin+len(list)))
+	}
+	b.section[sourceSection] = append(table, list...)
 }
 
 // addIDs adds the hash tables from ids, and from folder names, to rows.

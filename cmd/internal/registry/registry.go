@@ -242,7 +242,11 @@ func (r Registry) AnyRemoved() bool {
 }
 
 func (r Registry) removedFrom(key string) (places []Place, err error) {
-	b, err := os.ReadFile(r.removedFile(key))
+	file := r.removedFile(key)
+	if _, err := os.Lstat(file); errors.Is(err, fs.ErrNotExist) {
+		return nil, nil // as most are: a stat costs less than an open
+	}
+	b, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -250,7 +254,7 @@ func (r Registry) removedFrom(key string) (places []Place, err error) {
 		err = json.Unmarshal(b, &places)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w: mend the file or delete it", r.removedFile(key), err)
+		return nil, fmt.Errorf("%s: %w: mend the file or delete it", file, err)
 	}
 	return places, nil
 }

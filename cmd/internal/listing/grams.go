@@ -1,0 +1,86 @@
+package listing
+
+import "encoding/binary"
+
+// The index has a table of the blocks of names that may contain a text, so that a search for
+// a rare word reads few of them. For the hash of each gram, the bytes of a text at one place,
+// the table has one bit per block. The bits of a hash are together: a search reads a few of
+// the table's blocks, however many names there are.
+
+const (
+	gramBytes = 4
+	gramBits  = 16 // length of a hash in bits
+
+	// gramsAfter is how far behind a block a gram may begin and still count as the block's,
+	// because a text that begins in the block may end there.
+	gramsAfter = 64
+)
+
+func gramHash(b []byte) int {
+	return int(binary.LittleEndian.Uint32(b) * 0x9E3779B1 >> (32 - gramBits))
+}
+
+// gramRow returns the length of the bits of a hash, in bytes.
+func gramRow(blocks int) int { return (blocks + 7) / 8 }
+
+// addGrams adds the table of grams. All sections up to the names must be complete. An index
+// of few names has none: a search reads all of them.
+func (b *builder) addGrams() {
+	names := b.section[nameSection]
+	if len(names) <= copied {
+		return
+	}
+	first := 0 // offset of the section in its first block
+	for _, s := range b.section[:nameSection] {
+		first += len(s)
+	}
+	first %= blockBytes
+	blocks := (first + len(names) + blockBytes - 1) / blockBytes
+	row := gramRow(blocks)
+	table := make([]byte, row<<gramBits)
+	inParallel(row, func(column int) {
+		for k := 8 * column; k < min(8*column+8, blocks); k++ {
+			from, end := max(k*blockBytes-first, 0), min((k+1)*blockBytes-first+gramsAfter, len(names)-gramBytes+1)
+			for at := from; at < end; at++ {
+				table[gramHash(names[at:])*row+column] |= 1 << (k % 8)
+			}
+		}
+	})
+	b.section[gramSection] = table
+}
+
+// mayBegin returns the bits of the blocks of names in which one of the texts may begin. It
+// returns nil if that is unknown.
+func (x *index) mayBegin(texts [][]byte) (bits []byte, err error) {
+	if x.size[gramSection] == 0 {
+		return nil, nil
+	}
+	begin, end := x.blocksOf(nameSection)
+	row := gramRow(int((end - begin + blockBytes - 1) / blockBytes))
+	if x.size[gramSection] != int64(row)<<gramBits {
+		return nil, errDamaged
+	}
+	bits = make([]byte, row)
+	for _, t := range texts {
+		if len(t) < gramBytes {
+			return nil, nil
+		}
+		of := make([]byte, row) // the blocks of this text
+		for i := range of {
+			of[i] = 0xff
+		}
+		for at := 0; at+gramBytes <= len(t) && at < gramsAfter; at++ {
+			b, err := x.bytes(gramSection, int64(gramHash(t[at:])*row), int64(row))
+			if err != nil {
+				return nil, err
+			}
+			for i := range of {
+				of[i] &= b[i]
+			}
+		}
+		for i := range bits {
+			bits[i] |= of[i]
+		}
+	}
+	return bits, nil
+}
