@@ -1,6 +1,8 @@
 package schema
 
 import (
+	"maps"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -11,9 +13,16 @@ import (
 // has a marker where the other still has the text. What is redacted in either must be in
 // the merged version.
 
+var redactedMarks = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\[redacted: [a-z0-9-]+\]`)
+})
+
 var redactionMark = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(?:\[redacted: [a-z0-9-]+\])+`)
 })
+
+// redactedPrefix begins a marker.
+const redactedPrefix = "[redacted: "
 
 // combineSteps bounds the work for a text that fits in many ways.
 const combineSteps = 200_000
@@ -112,7 +121,7 @@ func (c *combining) after(i int, other string, from int, swapped bool) bool {
 
 // markAt returns the markers that a text begins with.
 func markAt(s string) string {
-	if !strings.HasPrefix(s, "[redacted: ") {
+	if !strings.HasPrefix(s, redactedPrefix) {
 		return ""
 	}
 	return redactionMark().FindString(s)
@@ -186,6 +195,87 @@ func (t *Tool) Combine(o *Tool) (both Tool, ok bool) {
 	both, err := ParseTool([]byte(strings.TrimSuffix(line, "\n")))
 	both.Redacted, both.Rev = redacted, min(max(t.Rev, o.Rev)+1, MaxRev)
 	return both, err == nil
+}
+
+// combineValues returns a value with what is redacted in a or b, two variants of a member.
+// ok is false if they differ in anything else.
+func combineValues(a, b reflect.Value) (both reflect.Value, ok bool) {
+	both = cloneValue(a)
+	switch a.Kind() {
+	case reflect.String:
+		text, ok := CombineRedacted(a.String(), b.String())
+		both.SetString(text)
+		return both, ok
+	case reflect.Pointer:
+		if a.IsNil() || b.IsNil() {
+			return both, a.IsNil() && b.IsNil()
+		}
+		elem, ok := combineValues(a.Elem(), b.Elem())
+		both.Elem().Set(elem)
+		return both, ok
+	case reflect.Slice:
+		if a.Len() != b.Len() {
+			return both, false
+		}
+		for i := range a.Len() {
+			elem, ok := combineValues(a.Index(i), b.Index(i))
+			if !ok {
+				return both, false
+			}
+			both.Index(i).Set(elem)
+		}
+		return both, true
+	case reflect.Struct:
+		for i := range a.NumField() {
+			field, ok := combineValues(a.Field(i), b.Field(i))
+			if !ok {
+				return both, false
+			}
+			both.Field(i).Set(field)
+		}
+		return both, true
+	}
+	return both, a.Equal(b)
+}
+
+// combineTags puts one tag in the place of two versions of it that redact different texts,
+// and drops the version that lacks a redaction of another. Versions are told by their text:
+// a session that redacted a tag no longer names what it was before. A version that is
+// redacted as a whole says too little.
+func combineTags(is map[string]bool, last map[string]TagStamp, tags [][]string, sets [][]TagStamp) {
+	together := func(a, b string) bool {
+		return slices.ContainsFunc(tags, func(list []string) bool { return slices.Contains(list, a) && slices.Contains(list, b) }) ||
+			slices.ContainsFunc(sets, func(set []TagStamp) bool {
+				names := func(tag string) bool {
+					return slices.ContainsFunc(set, func(t TagStamp) bool { return t.Tag == tag })
+				}
+				return names(a) && names(b)
+			})
+	}
+	for _, a := range slices.Sorted(maps.Keys(is)) {
+		for _, b := range slices.Sorted(maps.Keys(is)) {
+			if a == b || !is[a] || !is[b] || strings.Trim(redactedMarks().ReplaceAllString(b, ""), " ") == "" || !strings.Contains(b, redactedPrefix) || together(a, b) {
+				continue
+			}
+			text, ok := CombineRedacted(a, b)
+			if !ok || text == a || !strings.Contains(a, redactedPrefix) && compareTimes(last[a].At, last[b].At) > 0 {
+				continue
+			}
+			later := last[a]
+			if compareTimes(later.At, last[b].At) < 0 {
+				later = last[b]
+			}
+			for _, tag := range []string{a, b} {
+				delete(is, tag)
+				delete(last, tag)
+			}
+			is[text] = true
+			if later.At != "" { // else both are from the creation
+				later.Tag = text
+				last[text] = later
+			}
+		}
+	}
 }
 
 // redactedApart returns the redactions of two versions. apart is false if one version has

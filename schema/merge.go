@@ -154,24 +154,21 @@ func (m *merging) constant(f fieldInfo) {
 	}
 }
 
-// redacted redacts in a chosen text also what other variants of the same text redact.
+// redacted redacts in a chosen value also what other variants of the same value redact.
 func (m *merging) redacted(chosen reflect.Value, all []variant) {
-	if chosen.Kind() != reflect.String {
-		return
-	}
 	for _, v := range all {
-		if !strings.Contains(v.value.String(), "[redacted: ") {
+		if !bytes.Contains(encodeValue(nil, v.value), []byte(redactedPrefix)) {
 			continue
 		}
-		if text, ok := CombineRedacted(chosen.String(), v.value.String()); ok {
-			chosen.SetString(text)
+		if both, ok := combineValues(chosen, v.value); ok {
+			chosen.Set(both)
 		}
 	}
 }
 
 // compareRedacted orders values, those with the most redacted text first.
 func compareRedacted(a, b []byte) int {
-	mark := []byte("[redacted: ")
+	mark := []byte(redactedPrefix)
 	return cmp.Or(cmp.Compare(bytes.Count(b, mark), bytes.Count(a, mark)), bytes.Compare(a, b))
 }
 
@@ -229,6 +226,7 @@ func mergeTags(tags [][]string, sets [][]TagStamp) ([]string, []TagStamp) {
 		}
 	}
 	is := asMap(slices.Concat(tags...))
+	combineTags(is, last, tags, sets)
 	var set []TagStamp
 	for tag, t := range last {
 		set = append(set, t)
@@ -287,7 +285,7 @@ func liveNotes(set []NoteStamp) []NoteStamp {
 
 // combineNotes puts one note in the place of two that redact different texts of one.
 func combineNotes(set []NoteStamp) (list []NoteStamp) {
-	isRedacted := func(n NoteStamp) bool { return strings.Contains(n.To, "[redacted: ") }
+	isRedacted := func(n NoteStamp) bool { return strings.Contains(n.To, redactedPrefix) }
 	for _, n := range set {
 		if !isRedacted(n) {
 			list = append(list, n)
@@ -367,7 +365,7 @@ func mergeMetadata(objects []Raw, sets [][]ValueStamp) (Raw, []ValueStamp) {
 	}
 	for _, v := range slices.Concat(sets...) {
 		chosen := last[v.Key]
-		if !bytes.Contains(v.To, []byte("[redacted: ")) || len(chosen.To) == 0 {
+		if !bytes.Contains(v.To, []byte(redactedPrefix)) || len(chosen.To) == 0 {
 			continue
 		}
 		if text, ok := CombineRedacted(string(chosen.To), string(v.To)); ok {

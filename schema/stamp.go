@@ -239,15 +239,27 @@ func compareTimes(a, b Time) int {
 	return cmp.Or(a.Time().Compare(b.Time()), strings.Compare(string(a), string(b)))
 }
 
-// joinNotes returns the notes that result from all stamps.
+// joinNotes returns the notes that result from all stamps. Sides of a merge that both added
+// to a text have it in common: the paragraphs with which a text begins as an earlier one does
+// are left out.
 func joinNotes(set []NoteStamp) string {
-	var texts []string
-	seen := map[string]bool{"": true}
+	var texts [][]string
 	for _, n := range set {
-		if !seen[n.To] {
-			seen[n.To] = true
-			texts = append(texts, n.To)
+		if n.To != "" {
+			texts = append(texts, strings.Split(n.To, "\n\n"))
 		}
 	}
-	return strings.Join(texts, "\n\n")
+	var all []string
+	for i, text := range texts {
+		common := 0
+		for _, earlier := range texts[:i] {
+			k := 0
+			for k < min(len(text), len(earlier)) && text[k] == earlier[k] {
+				k++
+			}
+			common = max(common, k)
+		}
+		all = append(all, text[common:]...)
+	}
+	return strings.Join(all, "\n\n")
 }

@@ -73,7 +73,8 @@ func ParseSummary(b []byte) (*Summary, error) {
 
 // oneOfEach handles a summary with doubled members, which results if a merge keeps the
 // lines of two summaries of one range. It keeps the copy with the greatest bytes of each
-// member, so that all clones read the same. It returns anything else unchanged.
+// member, so that all clones read the same, and of one text what is redacted in neither. It
+// returns anything else unchanged.
 func oneOfEach(b []byte) []byte {
 	if _, conflict := splitConflicts(b); conflict >= 0 || !enclosed(b) {
 		return b
@@ -88,6 +89,15 @@ func oneOfEach(b []byte) []byte {
 	for i, m := range members[1:] { // summaries of different messages: neither is known to be right
 		if (m.Name == "members" || m.Name == "message_count") && m.Name == members[i].Name && !bytes.Equal(m.Value, members[i].Value) {
 			return b
+		}
+	}
+	for i := len(members) - 1; i > 0; i-- {
+		x, y := &members[i-1], &members[i]
+		if x.Name != "content" || y.Name != "content" {
+			continue
+		}
+		if text, ok := CombineRedacted(rawjson.String(x.Value), rawjson.String(y.Value)); ok {
+			x.Value = rawjson.AppendQuote(nil, text)
 		}
 	}
 	members = slices.CompactFunc(members, func(x, y rawjson.Member) bool { return x.Name == y.Name })

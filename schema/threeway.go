@@ -55,7 +55,7 @@ var always = []string{"version", "created_at", "last_active", "message_count", "
 // than the changed one: then the rules decide.
 func (s side) changedSince(base, other side) side {
 	mine, before, theirs := s.texts(), base.texts(), other.texts()
-	mark := []byte("[redacted: ")
+	mark := []byte(redactedPrefix)
 	s.members = slices.DeleteFunc(slices.Clone(s.members), func(m rawjson.Member) bool {
 		name := strings.TrimSuffix(m.Name, stampSuffix)
 		text := mine[name]
@@ -76,21 +76,27 @@ func (s side) texts() map[string][]byte {
 }
 
 // MergeSummaryFiles returns the newer of two versions of a summary or, if both are equally
-// old, the one with the greater bytes. An error means that one of them cannot be read.
+// old, the one with the greater bytes. If both are of one text, it has what is redacted in
+// either. An error means that one of them cannot be read.
 func MergeSummaryFiles(ours, theirs []byte) ([]byte, error) {
+	a, err := ParseSummary(ours)
+	if err != nil {
+		return nil, err
+	}
+	b, err := ParseSummary(theirs)
+	if err != nil {
+		return nil, err
+	}
+	if text, ok := CombineRedacted(a.Content, b.Content); ok {
+		a.Content, b.Content = text, text
+	}
 	var spelled [2][]byte
-	var made [2]Time
-	for i, raw := range [][]byte{ours, theirs} {
-		s, err := ParseSummary(raw)
-		if err != nil {
-			return nil, err
-		}
+	for i, s := range []*Summary{a, b} {
 		if spelled[i], err = s.Marshal(); err != nil {
 			return nil, err
 		}
-		made[i] = s.CreatedAt
 	}
-	order := made[0].Time().Compare(made[1].Time())
+	order := a.CreatedAt.Time().Compare(b.CreatedAt.Time())
 	if order > 0 || order == 0 && bytes.Compare(spelled[0], spelled[1]) > 0 {
 		return spelled[0], nil
 	}

@@ -312,6 +312,35 @@ func TestRedactApart(t *testing.T) {
 		}
 	}
 	read("merged")
+	settled := 0
+	for m, err := range c.SettledMessages() {
+		if must(t, err); m.Content != "" && m.Content != want {
+			t.Errorf("settled: %+v", m)
+		}
+		settled++
+	}
+	for call, err := range c.SettledTools() {
+		if must(t, err); call.Output != "" && call.Output != want {
+			t.Errorf("settled: %+v", call)
+		}
+		settled++
+	}
+	if settled != 4 { // a line that places each, and what counts
+		t.Errorf("%d settled lines", settled)
+	}
+	apart := func(want bool) {
+		t.Helper()
+		logs, _ := c.OpenLogs()
+		defer logs.Close()
+		numbers, err := logs.Numbers()
+		must(t, err)
+		calls, err := logs.Calls()
+		must(t, err)
+		if got := [2]bool{numbers.Apart([]byte(message(0).ID)), calls.Apart([]byte(tool(1).ID))}; got != [2]bool{want, want} || numbers.Apart([]byte("none")) || calls.Apart(nil) {
+			t.Errorf("redacted apart: %t, want %t", got, want)
+		}
+	}
+	apart(true)
 	tx, err := c.Begin()
 	must(t, err)
 	for _, name := range []string{toolsFile, messagesFile} {
@@ -320,10 +349,38 @@ func TestRedactApart(t *testing.T) {
 		must(t, tx.settle(l, nil))
 	}
 	must(t, tx.Commit())
+	apart(false)
 	read("settled")
 	for _, name := range []string{messagesFile, toolsFile} {
 		if text := readFile(t, s, c.file(name)); strings.Contains(text, "-key") || !strings.Contains(text, `"redacted":["aaaa","bbbb"]`) {
 			t.Errorf("%s has\n%s", name, text)
+		}
+	}
+}
+
+// TestSettleSummaries: a summary in which a merge kept the lines of two clones, each with
+// another text redacted, is written as it is read, with both texts redacted.
+func TestSettleSummaries(t *testing.T) {
+	s := newTestStore(t)
+	c := create(t, s)
+	defer c.Close()
+	sum := schema.Summary{Version: schema.Version, First: "a", Last: "b", MessageCount: 2, CreatedAt: schema.NewTime(start), Content: "keys [redacted: x] and two", Method: schema.Extracted, Members: schema.MembersHash(nil)}
+	raw, err := sum.Marshal()
+	must(t, err)
+	line := `"content": "keys [redacted: x] and two"`
+	doubled := strings.Replace(string(raw), "  "+line, "  "+strings.Replace(line, "and two", "and [redacted: y]", 1)+",\n  "+strings.Replace(line, "[redacted: x]", "one", 1), 1)
+	must(t, os.MkdirAll(filepath.Join(s.dir, c.file(summariesDir)), 0o700))
+	for name, text := range map[string]string{"a-b.json": doubled, "c-d.json": string(raw), "e-f.json": "[redacted: x] broken"} {
+		must(t, os.WriteFile(filepath.Join(s.dir, c.file(summariesDir), name), []byte(text), 0o600))
+	}
+	must(t, c.settleSummaries())
+	want := `"content": "keys [redacted: x] and [redacted: y]"`
+	if got := readFile(t, s, c.file(summariesDir)+"/a-b.json"); strings.Count(got, `"content"`) != 1 || !strings.Contains(got, want) {
+		t.Errorf("merged:\n%s\nbecame\n%s", doubled, got)
+	}
+	for name, want := range map[string]string{"c-d.json": string(raw), "e-f.json": "[redacted: x] broken"} {
+		if got := readFile(t, s, c.file(summariesDir)+"/"+name); got != want {
+			t.Errorf("%s became %s", name, got)
 		}
 	}
 }

@@ -146,18 +146,21 @@ type logKind[R any] struct {
 	encode func(*R) []byte // its line, with its rev
 	rank   func(*R) rank
 	less   func(r, than *R) bool // reports whether r is an earlier state of than
+	record func(*R) record
 
 	combine func(r, o *R) (R, bool) // one that has what is redacted in either
 }
 
 func messageLog() logKind[schema.Message] {
 	encode := func(m *schema.Message) []byte { return schema.AppendMessage(nil, m) }
-	return logKind[schema.Message]{messagesFile, schema.ParseMessage, encode, messageRank, saysLess, (*schema.Message).Combine}
+	as := func(m *schema.Message) record { return record{message: m} }
+	return logKind[schema.Message]{messagesFile, schema.ParseMessage, encode, messageRank, saysLess, as, combineMessages}
 }
 
 func toolLog() logKind[schema.Tool] {
 	encode := func(t *schema.Tool) []byte { return schema.AppendTool(nil, t) }
-	return logKind[schema.Tool]{toolsFile, schema.ParseTool, encode, toolRank, hasLessOutcome, (*schema.Tool).Combine}
+	as := func(t *schema.Tool) record { return record{tool: t} }
+	return logKind[schema.Tool]{toolsFile, schema.ParseTool, encode, toolRank, hasLessOutcome, as, combineTools}
 }
 
 // ChooseMessage returns the message to read of two lines of one id: the one that counts or,

@@ -24,7 +24,14 @@ import (
 
 // rewrite replaces a log. edit is called with each line of the old log, which has its
 // newline unless it is a torn tail, and writes what replaces it to out.
-func (tx *Tx) rewrite(l *logFile, edit func(line []byte, out io.Writer) error) (err error) {
+func (tx *Tx) rewrite(l *logFile, edit func(line []byte, out io.Writer) error) error {
+	return tx.replace(l, func(out io.Writer) error {
+		return eachLine(l, l.Size(), func(line []byte) error { return edit(line, out) })
+	})
+}
+
+// replace is rewrite for a caller that writes the whole log.
+func (tx *Tx) replace(l *logFile, write func(out io.Writer) error) (err error) {
 	c := tx.c
 	if err := c.s.makeLocal(tmpDir); err != nil {
 		return err
@@ -50,7 +57,7 @@ func (tx *Tx) rewrite(l *logFile, edit func(line []byte, out io.Writer) error) (
 		return err
 	}
 	out := bufio.NewWriterSize(appender{f}, 1<<20)
-	if err := eachLine(l, l.Size(), func(line []byte) error { return edit(line, out) }); err != nil {
+	if err := write(out); err != nil {
 		return err
 	}
 	if err := out.Flush(); err != nil {
@@ -132,10 +139,13 @@ func (tx *Tx) settle(l *logFile, k *known) error {
 	return tx.refresh(l)
 }
 
-// settleMerged settles the logs if session.json shows a merge.
+// settleMerged settles the logs and the summaries if session.json shows a merge.
 func (tx *Tx) settleMerged() error {
 	if !tx.doc.mend || tx.c.staged() {
 		return nil
+	}
+	if err := tx.c.settleSummaries(); err != nil {
+		return err
 	}
 	known, err := tx.knows()
 	for _, name := range []string{toolsFile, messagesFile} {
@@ -148,6 +158,29 @@ func (tx *Tx) settleMerged() error {
 		}
 	}
 	return err
+}
+
+// settleSummaries writes the summaries in which a merge put the lines of two, of which one
+// is redacted, as they are read.
+func (c *Conversation) settleSummaries() error {
+	for _, name := range c.s.ListFiles(c.file(summariesDir)) {
+		name = c.file(summariesDir + "/" + name)
+		raw, err := c.s.readRegular(name)
+		if err != nil || !bytes.Contains(raw, []byte("[redacted: ")) {
+			continue
+		}
+		sum, damage := readSummary(c.s.Files, name)
+		if damage != nil {
+			continue
+		}
+		sum.Tokens = tokens.Count(sum.Content)
+		if now, err := sum.Marshal(); err == nil && bytes.Count(now, []byte("\n")) < bytes.Count(raw, []byte("\n")) {
+			if err := c.s.replaceUnsynced(name, now); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // settled returns the record with an id that counts. changed reports whether the log must
@@ -206,14 +239,12 @@ func combineRedacted(lines []record) (list []record, done bool) {
 			var ok bool
 			if m := r.message; m != nil {
 				var both schema.Message
-				if both, ok = m.Combine(o.message); ok {
-					both.Tokens = tokens.Count(both.Content)
+				if both, ok = combineMessages(m, o.message); ok {
 					r = messageRecord(both)
 				}
 			} else {
 				var both schema.Tool
-				if both, ok = r.tool.Combine(o.tool); ok {
-					both.Tokens = countTool(&both)
+				if both, ok = combineTools(r.tool, o.tool); ok {
 					r = toolRecord(both)
 				}
 			}

@@ -205,6 +205,7 @@ type Numbers struct {
 type Lines struct {
 	places *lookup
 	best   func(place int32) int64 // the offset of the line that counts of several with one id
+	apart  func(place int32) bool  // see Apart
 }
 
 // Numbers reads the links between the messages, but not their texts.
@@ -238,20 +239,40 @@ func (l *Logs) Calls() (*Lines, error) {
 }
 
 func linesOf[R any](x *lookup, log io.ReaderAt, k logKind[R]) Lines {
-	return Lines{x, func(place int32) int64 {
+	lines := func(place int32) iter.Seq2[int64, R] {
+		return func(yield func(int64, R) bool) {
+			for _, offset := range x.offsets(place) {
+				raw, err := recordAt(log, offset)
+				if err != nil {
+					continue
+				}
+				if r, err := k.parse(raw); err == nil && !yield(offset, r) {
+					return
+				}
+			}
+		}
+	}
+	best := func(place int32) int64 {
 		var best R
 		at := int64(-1)
-		for _, offset := range x.offsets(place) {
-			raw, err := recordAt(log, offset)
-			if err != nil {
-				continue
-			}
-			if r, err := k.parse(raw); err == nil && (at < 0 || k.beats(&r, &best)) {
+		for offset, r := range lines(place) {
+			if at < 0 || k.beats(&r, &best) {
 				best, at = r, offset
 			}
 		}
 		return at
-	}}
+	}
+	apart := func(place int32) bool {
+		var all []R
+		for _, r := range lines(place) {
+			if slices.ContainsFunc(all, func(o R) bool { _, ok := k.combine(&r, &o); return ok }) {
+				return true
+			}
+			all = append(all, r)
+		}
+		return false
+	}
+	return Lines{x, best, apart}
 }
 
 // Counts reports whether the record with an id that begins at an offset counts: no other
@@ -268,6 +289,16 @@ func (l *Lines) Counts(id []byte, offset int64) bool {
 		return l.places.lines[place].offset == offset
 	}
 	return l.best(place) == offset
+}
+
+// Apart reports whether two lines of an id redact different texts, as after a merge of two
+// clones: then the record to read is neither of them, and only [Reader.Whole] has it.
+func (l *Lines) Apart(id []byte) bool {
+	if len(id) == 0 {
+		return false
+	}
+	place := l.places.find(id)
+	return place >= 0 && l.places.more[place] != nil && l.apart(place)
 }
 
 // Number returns the number of the message with an id, as in [schema.Message], or 0 if it

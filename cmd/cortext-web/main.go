@@ -1,7 +1,7 @@
-// Command cortext-web does what cortext needs large libraries for: it serves conversations
-// to browsers and other programs, writes them as pages, compresses and decompresses bundles,
-// and asks models over HTTP. cortext starts it, with one word. It is a program of its own
-// because a program sets up its libraries at every start, used or not.
+// Command cortext-web does what cortext needs large libraries for: it writes conversations as
+// pages, compresses and decompresses bundles, and asks models over HTTP. cortext starts it,
+// with one word. It is a program of its own because a program sets up its libraries at every
+// start, used or not.
 package main
 
 import (
@@ -18,7 +18,7 @@ import (
 
 func main() {
 	if err := run(os.Args[1:]); err != nil {
-		fmt.Fprintf(os.Stderr, "%s: %v\n", companion.Program, err)
+		fmt.Fprintf(os.Stderr, "%s: %v\n", companion.Web, err)
 		os.Exit(1)
 	}
 }
@@ -29,8 +29,6 @@ func run(args []string) error {
 		word = args[0]
 	}
 	switch {
-	case len(args) == 2 && word == companion.ServeWord:
-		return serve(args[1])
 	case len(args) != 1:
 	case word == companion.PageWord:
 		return export.RenderPage(os.Stdin, os.Stdout, markdown.New().Append)

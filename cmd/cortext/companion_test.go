@@ -48,7 +48,8 @@ func TestAsk(t *testing.T) {
 		t.Errorf("too late: %v", err)
 	}
 	t.Setenv("PATH", t.TempDir())
-	if _, err := m.Title(t.Context(), "What was done?"); !errors.Is(err, companion.ErrMissing) || !summarize.Away(err) {
+	var missing *companion.MissingError
+	if _, err := m.Title(t.Context(), "What was done?"); !errors.As(err, &missing) || !summarize.Away(err) {
 		t.Errorf("without the program: %v", err)
 	}
 }
@@ -100,7 +101,8 @@ func TestZstd(t *testing.T) {
 	}
 	r.Close()
 	t.Setenv("PATH", t.TempDir())
-	if _, err := decompress(&out); !errors.Is(err, companion.ErrMissing) {
+	var missing *companion.MissingError
+	if _, err := decompress(&out); !errors.As(err, &missing) {
 		t.Errorf("without the program: %v", err)
 	}
 }

@@ -157,6 +157,7 @@ func (h *histories) run() {
 	h.settle()
 	if h.took { // a merge may take what one of them restored before it
 		h.settle()
+		h.repairForks()
 	}
 	h.compare()
 	// The next write mends what a merge left, and after it all clones have the same bytes.
@@ -395,6 +396,25 @@ func (h *histories) settle() {
 	for _, w := range h.users {
 		w.must(w.dir(), "git", "fetch", "-q", "origin")
 		w.must(w.dir(), "git", "merge", "-q", "--ff-only", "origin/main")
+	}
+}
+
+// repairForks repairs forks whose beginning a revert took back, and which then went on: no
+// transcript has what a fork copied, check names it, and repair finds it in git's history.
+// Any other damage is left for compare.
+func (h *histories) repairForks() {
+	h.t.Helper()
+	w := h.users[0]
+	out, _, _ := w.run(command{dir: w.dir(), args: []string{"cortext", "check"}})
+	for line := range strings.Lines(out) {
+		if !strings.Contains(line, "-fork-") || !strings.Contains(line, ": missing (the message follows") {
+			return
+		}
+	}
+	if out != "" {
+		h.cortext(w, "repair")
+		h.commit(w)
+		h.settle()
 	}
 }
 

@@ -107,8 +107,12 @@ var rules = map[string]rule{
 		modules: []string{"go.yaml.in/yaml/v3"},
 		why:     "reads and changes settings: no conversation, and it acts on none of them",
 	},
+	"cortext/cmd/internal/cloneref": {
+		ours: []string{"cortext/cmd/internal/git", "cortext/store", "cortext/store/mergefile"},
+		why:  "conversations in a ref of git's: what is in their files, the merge of files knows",
+	},
 	"cortext/cmd/internal/workspace": {
-		ours: []string{"cortext/cmd/internal/find", "cortext/cmd/internal/git", "cortext/cmd/internal/lifecycle", "cortext/cmd/internal/listing",
+		ours: []string{"cortext/cmd/internal/cloneref", "cortext/cmd/internal/find", "cortext/cmd/internal/git", "cortext/cmd/internal/lifecycle", "cortext/cmd/internal/listing",
 			"cortext/cmd/internal/registry", "cortext/cmd/internal/removal", "cortext/cmd/internal/settings", "cortext/cmd/internal/shell", "cortext/inject",
 			"cortext/resume", "cortext/resume/notes", "cortext/schema", "cortext/schema/prompt",
 			"cortext/schema/clip", "cortext/schema/jsonl", "cortext/store"},
@@ -186,7 +190,7 @@ var rules = map[string]rule{
 		ours: []string{"cortext/cmd/internal/export/page"},
 		modules: []string{"github.com/yuin/goldmark", "github.com/yuin/goldmark/ast", "github.com/yuin/goldmark/extension", "github.com/yuin/goldmark/extension/ast",
 			"github.com/yuin/goldmark/renderer", "github.com/yuin/goldmark/renderer/html", "github.com/yuin/goldmark/text", "github.com/yuin/goldmark/util"},
-		why: "Markdown in, HTML out: a package of its own, which only cortext-web imports",
+		why: "Markdown in, HTML out: a package of its own, which cortext does not import",
 	},
 	"cortext/cmd/internal/export": {
 		ours: []string{"cortext/cmd/internal/companion", "cortext/cmd/internal/export/forge", "cortext/cmd/internal/export/page", "cortext/cmd/internal/export/portable", "cortext/cmd/internal/history", "cortext/cmd/internal/registry", "cortext/cmd/internal/workspace",
@@ -285,11 +289,15 @@ var rules = map[string]rule{
 	"cortext/cmd/internal/serve": {
 		ours:    []string{"cortext/cmd/internal/caller", "cortext/cmd/internal/capture", "cortext/cmd/internal/compact", "cortext/cmd/internal/companion", "cortext/cmd/internal/export", "cortext/cmd/internal/export/bundle", "cortext/cmd/internal/export/page", "cortext/cmd/internal/export/portable", "cortext/cmd/internal/fork", "cortext/cmd/internal/git", "cortext/cmd/internal/history", "cortext/cmd/internal/interrupt", "cortext/cmd/internal/launch", "cortext/cmd/internal/listing", "cortext/cmd/internal/organise", "cortext/cmd/internal/payload", "cortext/cmd/internal/search", "cortext/cmd/internal/serve/live", "cortext/cmd/internal/serve/web", "cortext/cmd/internal/stats", "cortext/cmd/internal/stop", "cortext/cmd/internal/workspace", "cortext/inject", "cortext/resume", "cortext/schema", "cortext/schema/clip", "cortext/store"},
 		modules: []string{"github.com/coder/websocket"},
-		why:     "HTTP for what commands do, which only cortext-web imports: no logic of its own about conversations, no printing",
+		why:     "HTTP for what commands do, which only cortext-serve imports: no logic of its own about conversations, no printing",
 	},
 	"cortext/cmd/cortext-web": {
-		ours: []string{"cortext/cmd/internal/capture", "cortext/cmd/internal/compact", "cortext/cmd/internal/companion", "cortext/cmd/internal/export", "cortext/cmd/internal/export/bundle/zstd", "cortext/cmd/internal/export/page", "cortext/cmd/internal/export/page/markdown", "cortext/cmd/internal/hook", "cortext/cmd/internal/openai", "cortext/cmd/internal/payload", "cortext/cmd/internal/registry", "cortext/cmd/internal/serve", "cortext/cmd/internal/workspace", "cortext/inject", "cortext/inject/claude", "cortext/inject/gemini", "cortext/inject/opencode"},
+		ours: []string{"cortext/cmd/internal/companion", "cortext/cmd/internal/export", "cortext/cmd/internal/export/bundle/zstd", "cortext/cmd/internal/export/page/markdown", "cortext/cmd/internal/openai"},
 		why:  "what would make cortext start slower",
+	},
+	"cortext/cmd/cortext-serve": {
+		ours: []string{"cortext/cmd/internal/capture", "cortext/cmd/internal/compact", "cortext/cmd/internal/companion", "cortext/cmd/internal/export/page", "cortext/cmd/internal/export/page/markdown", "cortext/cmd/internal/hook", "cortext/cmd/internal/payload", "cortext/cmd/internal/registry", "cortext/cmd/internal/serve", "cortext/cmd/internal/workspace", "cortext/inject", "cortext/inject/claude", "cortext/inject/gemini", "cortext/inject/opencode"},
+		why:  "what would make cortext and cortext-web start slower",
 	},
 	"cortext/cmd/cortext-hook": {
 		ours: []string{"cortext/cmd/internal/hook", "cortext/inject", "cortext/inject/claude", "cortext/inject/gemini"},

@@ -4,6 +4,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"flag"
 	"fmt"
 	"io/fs"
@@ -69,8 +70,11 @@ func TestPartialClone(t *testing.T) {
 	if n := requests(part); n != first+1 {
 		t.Errorf("one conversation took %d requests", n-first)
 	}
+	trace := filepath.Join(p.root, "trace")
 	for _, c := range []struct{ what, dir string }{{"resume --print, partial", part}, {"resume --print, full", full}} {
 		p.step(c.what, c.dir, func() {
+			p.env = append(p.env, "GIT_TRACE="+trace)
+			defer func() { p.env = p.env[:len(p.env)-1] }()
 			if out := p.must(c.dir, "cortext", "resume", title, "--print"); !strings.Contains(out, "question 1 about "+title) {
 				t.Errorf("%s: %s", c.what, out)
 			}
@@ -78,6 +82,9 @@ func TestPartialClone(t *testing.T) {
 	}
 	if n := requests(part); n != first+1 {
 		t.Errorf("the resume took %d more requests", n-first-1)
+	}
+	if log, err := os.ReadFile(trace); err != nil || bytes.Count(log, []byte("built-in: git ls-files")) != 1 {
+		t.Errorf("git read its index more than once for a resume: %v\n%s", err, log)
 	}
 	p.step("sparse-checkout add, partial", part, func() {
 		path := strings.TrimSpace(p.must(part, "sh", "-c", "dirname $(dirname $(ls -d conversations/*/*"+fmt.Sprintf("-topic-%d-*", p.count/2)+"/.session/session.json))"))

@@ -106,17 +106,22 @@ func runExport(ctx context.Context, a *app, w *opened, queries []string, o expor
 		return err
 	}
 	debug.SetGCPercent(-1) // the soft memory limit still applies, but most exports end before it
+	to := exportTarget{app: a, options: o, format: as, taken: map[string]bool{}}
+	if o.bundle { // now, because the program that compresses takes its time to start
+		if to.bundle, err = newBundling(ctx); err != nil {
+			return err
+		}
+	}
 	entries, err := pickMany(w, queries)
 	if err != nil {
 		return err
 	}
 	if as.Name == "html" {
 		o.Attachments = true
-		if !export.Renders() {
-			a.screen.warn(companion.Program + " is not installed: the page shows Markdown as it was typed; go install ./cmd/... installs it")
+		if _, err := companion.Web.Find(); err != nil {
+			a.screen.warn("the page shows Markdown as it was typed, because " + err.Error())
 		}
 	}
-	to := exportTarget{app: a, options: o, format: as, taken: map[string]bool{}}
 	if err := to.check(len(entries)); err != nil {
 		return err
 	}
@@ -133,7 +138,7 @@ func runExport(ctx context.Context, a *app, w *opened, queries []string, o expor
 			errs = append(errs, err)
 		}
 	}
-	if err := to.pack(ctx); err != nil {
+	if err := to.pack(); err != nil {
 		return err
 	}
 	if len(errs) > 0 {
@@ -169,15 +174,7 @@ type exportTarget struct {
 	format  export.Format
 	folder  string          // gets a file for each conversation; empty for a single file
 	taken   map[string]bool // names of files written so far
-	bundled []packed        // content of the bundle
-}
-
-// packed is a conversation in a bundle.
-type packed struct {
-	name     string
-	exported exported
-	at       time.Time
-	content  []byte
+	bundle  *bundling       // nil: a file for each conversation
 }
 
 // check determines where exports go before the first is made.
@@ -215,9 +212,7 @@ type exported struct {
 func (t *exportTarget) put(g *export.Gathered, content []byte) error {
 	messages := len(export.Counting(g.Messages))
 	if t.options.bundle {
-		name := t.name(g)
-		t.bundled = append(t.bundled, packed{name, exported{g.ID, "", t.format.Name, messages, len(content)}, g.At(), content})
-		return nil
+		return t.bundle.add(t.name(g), g.At(), messages, content)
 	}
 	if t.options.out == "-" {
 		_, err := t.app.screen.out.Write(content)
@@ -246,41 +241,53 @@ func zstd(ctx context.Context) bundle.Zstd {
 	return bundle.Zstd{Compress: companion.Compressor(ctx), Decompress: companion.Decompressor(ctx)}
 }
 
+// A bundling is a bundle that is being made, in memory.
+type bundling struct {
+	*bundle.Writer
+	out      bytes.Buffer
+	newest   time.Time
+	messages int
+	number   int // of conversations
+}
+
+func newBundling(ctx context.Context) (*bundling, error) {
+	b := &bundling{}
+	var err error
+	b.Writer, err = bundle.NewWriter(&b.out, zstd(ctx))
+	return b, err
+}
+
+// add packs a conversation.
+func (b *bundling) add(name string, at time.Time, messages int, content []byte) error {
+	b.number++
+	b.messages += messages
+	if at.After(b.newest) {
+		b.newest = at
+	}
+	return b.Add(name, at, content)
+}
+
 // pack writes the bundle if the user asked for one.
-func (t *exportTarget) pack(ctx context.Context) error {
-	if len(t.bundled) == 0 {
+func (t *exportTarget) pack() error {
+	b := t.bundle
+	if b == nil || b.number == 0 {
 		return nil
 	}
-	var out bytes.Buffer
-	w, err := bundle.NewWriter(&out, zstd(ctx))
-	if err != nil {
-		return err
-	}
-	newest, messages := time.Time{}, 0
-	for _, p := range t.bundled {
-		if err := w.Add(p.name, p.at, p.content); err != nil {
-			return err
-		}
-		messages += p.exported.Messages
-		if p.at.After(newest) {
-			newest = p.at
-		}
-	}
-	if err := w.Close(); err != nil {
+	if err := b.Close(); err != nil {
 		return err
 	}
 	if t.options.out == "-" {
-		_, err := t.app.screen.out.Write(out.Bytes())
+		_, err := t.app.screen.out.Write(b.out.Bytes())
 		return err
 	}
 	file := t.app.file(t.options.out)
 	if t.folder != "" {
-		file = filepath.Join(t.folder, "sessions-"+newest.UTC().Format(time.DateOnly)+bundle.Suffix)
+		file = filepath.Join(t.folder, "sessions-"+b.newest.UTC().Format(time.DateOnly)+bundle.Suffix)
 	}
-	if err := export.WriteFile(file, out.Bytes()); err != nil {
+	if err := export.WriteFile(file, b.out.Bytes()); err != nil {
 		return err
 	}
-	return t.report(exported{File: file, Format: "bundle", Messages: messages, Bytes: out.Len()}, count(len(t.bundled), "conversation"))
+	return t.report(exported{File: file, Format: "bundle", Messages: b.messages, Bytes: b.out.Len()}, count(b.number, "conversation"))
 }
 
 // name returns the file name for a conversation in a folder, which is unique within an

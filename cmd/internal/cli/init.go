@@ -57,7 +57,7 @@ of the agents that are already set up, for example after you add a type to
 	f.BoolVar(&o.noUser, "no-user", false, "for gemini: do not change ~/.gemini/settings.json; commands then work only if Gemini CLI starts at the top of the workspace")
 	f.BoolVar(&o.plugin, "plugin", false, "for opencode: install a plugin that captures each turn; OpenCode then takes about a minute longer to start if it cannot reach the npm registry")
 	f.BoolVar(&o.status, "status-line", false, "for claude: show the conversation below the prompt, after your own status line")
-	f.StringVar(&o.commit, "commit", "", "`WHEN` to commit a conversation to git: stop or off (default: off; on a terminal, ask)")
+	f.StringVar(&o.commit, "commit", "", "`WHEN` to commit a conversation to git: stop, ref (when it is stopped, but to no branch) or off (default: off; on a terminal, ask)")
 	f.StringVar(&o.capture, "capture", "", "`WHICH` sessions to capture: commands (those that use a /workspace command) or all (default: commands; on a terminal, ask)")
 	f.BoolVar(&o.noDriver, "no-merge-driver", false, "let git merge conversations in this clone without cortext, and remove the merge driver of an earlier init")
 	f.BoolVar(&o.linkCommits, "link-commits", false, "add the active conversation to commit messages, with git hooks in this clone; =false removes the hooks")
@@ -80,14 +80,18 @@ func (r *initRun) check() error {
 		now = w.Config
 		w.Close()
 	}
-	for _, f := range []struct{ name, value, one, other, now string }{
-		{"commit", o.commit, settings.CommitStop, settings.CommitOff, now.Commit},
-		{"capture", o.capture, settings.CaptureCommands, settings.CaptureAll, now.Capture},
+	for _, f := range []struct {
+		name, value, now string
+		allowed          []string
+	}{
+		{"commit", o.commit, now.Commit, []string{settings.CommitStop, settings.CommitRef, settings.CommitOff}},
+		{"capture", o.capture, now.Capture, []string{settings.CaptureCommands, settings.CaptureAll}},
 	} {
+		last := len(f.allowed) - 1
 		switch {
 		case f.value == "":
-		case f.value != f.one && f.value != f.other:
-			return &usageError{fmt.Sprintf("--%s is %q, not %s or %s", f.name, f.value, f.one, f.other), ""}
+		case !slices.Contains(f.allowed, f.value):
+			return &usageError{fmt.Sprintf("--%s is %q, not %s or %s", f.name, f.value, strings.Join(f.allowed[:last], ", "), f.allowed[last]), ""}
 		case !r.isNew && !o.dryRun && f.value != f.now:
 			return &usageError{"--" + f.name + " is for a new workspace", "change " + f.name + " in " + settings.WorkspaceFile}
 		}

@@ -43,6 +43,16 @@ func (n notices) allWaiting() error {
 	return err
 }
 
+// oneSided prints which conversations git left to the user in a merge because one side
+// removed them: the one in the folder at path, or all of them if path is empty.
+func (n notices) oneSided(ctx context.Context, path string) {
+	texts, err := n.w.Tree.OneSided(ctx, path)
+	n.screen.warn(texts...)
+	if err != nil {
+		n.screen.warn(err.Error())
+	}
+}
+
 // twins lists conversations with records in several folders.
 func (n notices) twins(entries ...store.Entry) {
 	for _, e := range entries {

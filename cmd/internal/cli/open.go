@@ -95,6 +95,9 @@ func (a *app) open(cmd *cobra.Command) (*opened, error) {
 	w, err := a.openQuietly(cmd)
 	if err == nil {
 		a.suggestDriver(cmd.Context(), w.Workspace)
+		if err := w.Exclude(); err != nil {
+			a.screen.warn(err.Error())
+		}
 		for _, text := range a.hooks().TakeFailures(w.Workspace) {
 			a.screen.warn("a hook failed: " + text)
 		}

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"cortext/cmd/internal/capture"
-	"cortext/cmd/internal/git"
 	"cortext/cmd/internal/listing"
 	"cortext/cmd/internal/organise"
 	"cortext/cmd/internal/picker"
@@ -88,7 +87,7 @@ func (r *reading) change(ctx context.Context, a picker.Action, row listing.Row) 
 	case removeKey:
 		r.removed = true
 		back.did, back.run = "removed for good", nil
-		if known, err := git.Knows(ctx, r.w.Store.Root(), e.Path); err == nil && known {
+		if known, err := r.w.GitKnows(ctx, e.Path); err == nil && known {
 			back.did = "removed, but for git's commits"
 		}
 		return back, stop.Remove(ctx, r.w, capture.New(r.w), e)

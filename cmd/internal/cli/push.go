@@ -14,6 +14,8 @@ import (
 
 	"cortext/cmd/internal/git"
 	"cortext/cmd/internal/removal"
+	"cortext/cmd/internal/settings"
+	"cortext/cmd/internal/workspace"
 	"cortext/store"
 )
 
@@ -24,10 +26,16 @@ func pushCommand(a *app) *cobra.Command {
 		Long: `Pushes the current branch to its upstream with your own git. If someone else
 pushed first, it merges their changes and tries again, as often as necessary. It merges only
 conversations: if the upstream has changes to other files, it stops and you must run git
-pull yourself. It does not push uncommitted changes.`,
+pull yourself. It does not push uncommitted changes.
+
+With "commit: ref" it commits every conversation that is not active to the ref of this
+clone, and pushes that ref. Your branches stay as they are.`,
 		Example: "  cortext push",
 		Args:    args(cobra.NoArgs),
 		RunE: a.within(func(cmd *cobra.Command, w *opened, _ []string) error {
+			if w.Config.Commit == settings.CommitRef {
+				return pushRef(cmd.Context(), a, w)
+			}
 			races, err := exchangeOf(w).Push(cmd.Context())
 			if err != nil {
 				return err
@@ -53,10 +61,16 @@ run git pull yourself.
 If one side deleted a conversation that the other continued, as the revert of the commit
 that created it does, the conversation stays. In the middle of a merge, rebase or cherry-pick
 with such a conflict, pull resolves it and leaves git --continue to you, unless it was all
-that was left of a merge.`,
+that was left of a merge.
+
+With "commit: ref" it fetches the refs of all clones, and merges them into the conversations
+of this work tree. Your branches, the index and other files stay as they are.`,
 		Example: "  cortext pull",
 		Args:    args(cobra.NoArgs),
 		RunE: a.within(func(cmd *cobra.Command, w *opened, _ []string) error {
+			if w.Config.Commit == settings.CommitRef {
+				return pullRef(cmd.Context(), a, w)
+			}
 			x := exchangeOf(w)
 			kept, done, err := x.KeepChanged(cmd.Context())
 			for _, name := range kept {
@@ -84,6 +98,37 @@ that was left of a merge.`,
 	}
 }
 
+// pushRef commits what changed to the ref of the clone, and pushes it.
+func pushRef(ctx context.Context, a *app, w *opened) error {
+	if err := w.CommitChanged(ctx); err != nil {
+		return err
+	}
+	sent, err := w.Ref().Push(ctx)
+	switch {
+	case err != nil:
+		return err
+	case sent:
+		fmt.Fprintln(a.screen.out, "pushed")
+	default:
+		fmt.Fprintln(a.screen.out, "there is nothing to push")
+	}
+	return nil
+}
+
+// pullRef merges the conversations in the refs of all clones into this one.
+func pullRef(ctx context.Context, a *app, w *opened) error {
+	changed, err := w.Ref().Pull(ctx)
+	switch {
+	case err != nil:
+		return err
+	case len(changed) > 0:
+		fmt.Fprintf(a.screen.out, "merged %s\n", count(len(changed), "conversation"))
+	default:
+		fmt.Fprintln(a.screen.out, "there is nothing new")
+	}
+	return nil
+}
+
 // exchangeOf returns the exchange for a workspace's conversations.
 func exchangeOf(w *opened) git.Exchange {
 	return git.Exchange{Root: w.Store.Root(), Folders: []string{"conversations", removal.Dir}, Jitter: func(most time.Duration) time.Duration { return rand.N(most) }}
@@ -98,12 +143,13 @@ as cortext init does. Nothing in the work tree changes.`,
 		Example: "  cortext clone git@example.com:team/app.git",
 		Args:    args(cobra.RangeArgs(1, 2)),
 		RunE: func(cmd *cobra.Command, list []string) error {
-			return runClone(cmd.Context(), a, list)
+			return runClone(cmd, a, list)
 		},
 	}
 }
 
-func runClone(ctx context.Context, a *app, list []string) error {
+func runClone(cmd *cobra.Command, a *app, list []string) error {
+	ctx := cmd.Context()
 	name := strings.TrimSuffix(path.Base(strings.TrimRight(filepath.ToSlash(list[0]), "/")), ".git")
 	if i := strings.LastIndexByte(name, ':'); i >= 0 {
 		name = name[i+1:]
@@ -138,5 +184,12 @@ func runClone(ctx context.Context, a *app, list []string) error {
 		return fmt.Errorf("git's merge driver is not set up: %w", err)
 	}
 	fmt.Fprintln(a.screen.out, "set merge.cortext in this clone's git configuration")
-	return nil
+	w, err := workspace.Open(a.env(cmd, dir))
+	if err != nil {
+		return err
+	}
+	if w.Config.Commit == settings.CommitRef {
+		a.screen.hint("its conversations are in no branch: cortext pull brings them")
+	}
+	return w.Close()
 }

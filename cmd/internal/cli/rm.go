@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"cortext/cmd/internal/git"
 	"cortext/cmd/internal/search"
 	"cortext/cmd/internal/stop"
 	"cortext/cmd/internal/workspace"
@@ -75,6 +74,11 @@ func (a *app) confirmRemoval(ctx context.Context, entries []store.Entry) (bool, 
 func (a *app) remove(ctx context.Context, w *opened, entries []store.Entry) error {
 	var errs []error
 	var inGit []string
+	if len(entries) > 1 {
+		if err := w.Removed.ReadKept(); err != nil {
+			return err
+		}
+	}
 	for i, e := range entries {
 		if err := ctx.Err(); err != nil {
 			errs = append(errs, err)
@@ -83,7 +87,7 @@ func (a *app) remove(ctx context.Context, w *opened, entries []store.Entry) erro
 		if len(entries) > progressFrom {
 			a.screen.progress("%d of %d conversations", i, len(entries))
 		}
-		known, err := git.Knows(ctx, w.Store.Root(), e.Path) // only for the message below
+		known, err := w.GitKnows(ctx, e.Path) // only for the message below
 		known = known && err == nil
 		if err := stop.Remove(ctx, w.Workspace, w.capture, e); err != nil {
 			errs = append(errs, err)

@@ -57,13 +57,13 @@ func runServe(a *app, o companion.Serving) error {
 		return err
 	}
 	o.Root = registry.RealDir(root)
-	program, ok := companion.Find()
-	if !ok {
-		return companion.ErrMissing
+	program, err := companion.Server.Find()
+	if err != nil {
+		return err
 	}
 	about, err := json.Marshal(o)
 	if err != nil {
 		return err
 	}
-	return replaceProgram(program, []string{program, companion.ServeWord, string(about)}, os.Environ())
+	return replaceProgram(program, []string{program, string(about)}, os.Environ())
 }

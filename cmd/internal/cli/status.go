@@ -39,6 +39,7 @@ func runStatus(a *app, cmd *cobra.Command, list []string, asJSON bool) error {
 	defer a.close(cmd.Context(), w)
 	e, err := w.Pick(query)
 	if err != nil {
+		a.notices(w).oneSided(cmd.Context(), "") // git may have deleted some of its files
 		return err
 	}
 	if status != "" {
@@ -49,6 +50,7 @@ func runStatus(a *app, cmd *cobra.Command, list []string, asJSON bool) error {
 		e.Session.Status = status
 		a.screen.paused(paused)
 	}
+	a.notices(w).oneSided(cmd.Context(), e.Path)
 	a.notices(w).removed(w.Removed.LeftoversAmong(e))
 	if asJSON {
 		return a.screen.json(rowOf(w.Workspace, e))

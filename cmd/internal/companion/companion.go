@@ -1,27 +1,31 @@
-// Package companion starts cortext-web, the program that links the large libraries. A library
-// initializes at every start of a program that links it, used or not: those for HTTP, Markdown
-// and zstd would make every start of cortext half as long again.
+// Package companion starts the programs that link the large libraries: [Web] and [Server]. A
+// library initializes at every start of a program that links it, used or not: those for HTTP,
+// Markdown and zstd would make every start of cortext half as long again.
 package companion
 
 import (
 	"context"
-	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 )
 
-// Program is the file name of cortext-web, which is installed beside cortext.
-const Program = "cortext-web"
+// A Program is a program by its file name. It is installed beside cortext.
+type Program string
 
-// The first argument of cortext-web: what it should do.
+// The programs.
+const (
+	Web    Program = "cortext-web"   // does what one of the words below says
+	Server Program = "cortext-serve" // takes a [Serving] as its only argument, and serves until it is ended
+)
+
+// The only argument of [Web]: what it should do.
 const (
 	PageWord       = "page"       // reads a conversation, writes a page
 	CompressWord   = "compress"   // compresses with zstd
 	DecompressWord = "decompress" // decompresses zstd
 	AskWord        = "ask"        // reads a [Question], writes an [Answer]
-	ServeWord      = "serve"      // takes a [Serving] as its only argument, and serves until it is ended
 )
 
 // A Serving says what to serve, as JSON.
@@ -33,31 +37,38 @@ type Serving struct {
 	JSON  bool     `json:"json"`  // print the addresses and the token as a JSON object
 }
 
-// Find returns the path of cortext-web.
-func Find() (file string, ok bool) {
-	name := Program
+// Find returns the program's path. The error is a [*MissingError].
+func (p Program) Find() (string, error) {
+	name := string(p)
 	if runtime.GOOS == "windows" {
 		name += ".exe"
 	}
 	if self, err := os.Executable(); err == nil {
 		beside := filepath.Join(filepath.Dir(self), name)
 		if info, err := os.Stat(beside); err == nil && info.Mode().IsRegular() {
-			return beside, true
+			return beside, nil
 		}
 	}
 	found, err := exec.LookPath(name)
-	return found, err == nil
+	if err != nil {
+		return "", &MissingError{p}
+	}
+	return found, nil
 }
 
-// ErrMissing means that cortext-web is not installed.
-var ErrMissing = errors.New(Program + " is not installed: go install ./cmd/... installs it beside cortext")
+// A MissingError means that a program is not installed.
+type MissingError struct{ Program Program }
 
-// Command returns a command that starts cortext-web with one of the words. The error is
-// [ErrMissing].
+func (e *MissingError) Error() string {
+	return string(e.Program) + " is not installed: go install ./cmd/... installs it beside cortext"
+}
+
+// Command returns a command that starts [Web] with one of the words. The error is a
+// [*MissingError].
 func Command(ctx context.Context, word string) (*exec.Cmd, error) {
-	program, ok := Find()
-	if !ok {
-		return nil, ErrMissing
+	program, err := Web.Find()
+	if err != nil {
+		return nil, err
 	}
 	return exec.CommandContext(ctx, program, word), nil
 }

@@ -117,7 +117,7 @@ func (g *gatherer) conversation(c *store.Conversation, out *portable.Conversatio
 	if out.Messages, err = g.records(c); err != nil {
 		return err
 	}
-	for t, err := range c.Tools() {
+	for t, err := range c.SettledTools() {
 		if whole, err := g.whole(err); err != nil {
 			return err
 		} else if whole {
@@ -145,7 +145,7 @@ func (g *gatherer) conversation(c *store.Conversation, out *portable.Conversatio
 }
 
 func (g *gatherer) records(c *store.Conversation) (list []schema.Message, err error) {
-	for m, err := range c.Messages() {
+	for m, err := range c.SettledMessages() {
 		if whole, err := g.whole(err); err != nil {
 			return nil, err
 		} else if whole {

@@ -43,12 +43,6 @@ func writePage(ctx context.Context, w io.Writer, g *Gathered) error {
 	return nil
 }
 
-// Renders reports whether pages show rendered Markdown.
-func Renders() bool {
-	_, ok := companion.Find()
-	return ok
-}
-
 // RenderPage reads a conversation and writes its page. cortext-web calls it.
 func RenderPage(from io.Reader, to io.Writer, markdown page.Markdown) error {
 	in := bufio.NewReaderSize(from, 1<<16)

@@ -207,7 +207,7 @@ func (k *copies) messages(old *store.Conversation) error {
 	with := false // whether the previous line was copied
 	seen := map[string]bool{}
 	first := true
-	for m, err := range old.Messages() {
+	for m, err := range old.SettledMessages() {
 		if err := k.damaged(err); err != nil {
 			return err
 		}
@@ -243,7 +243,7 @@ func (k *copies) messages(old *store.Conversation) error {
 }
 
 func (k *copies) tools(old *store.Conversation) error {
-	for t, err := range old.Tools() {
+	for t, err := range old.SettledTools() {
 		if err := k.damaged(err); err != nil {
 			return err
 		}

@@ -141,7 +141,7 @@ func HeadFiles(ctx context.Context, root, prefix string, limit int64, yield func
 	if err != nil {
 		return err
 	}
-	return contents(ctx, root, list, notFetched(root, "HEAD", prefix, nil), bounded(limit, yield))
+	return Files(ctx, root, prefix, list, limit, yield)
 }
 
 // IndexFiles is HeadFiles for staged files. It leaves out files with conflicts.
@@ -150,7 +150,7 @@ func IndexFiles(ctx context.Context, root, prefix string, limit int64, yield fun
 	if err != nil {
 		return err
 	}
-	return contents(ctx, root, list, notFetched(root, "HEAD", prefix, nil), bounded(limit, yield))
+	return Files(ctx, root, prefix, list, limit, yield)
 }
 
 // bounded passes on contents up to a total of limit bytes.
@@ -273,19 +273,31 @@ func inIndex(ctx context.Context, root string, paths ...string) ([]File, error) 
 }
 
 // Sparse lists the tracked files below prefix that a sparse checkout leaves out of the
-// work tree. Some may exist there anyway.
-func Sparse(ctx context.Context, root, prefix string) ([]string, error) {
-	out, err := list(ctx, root, []string{"ls-files", "-t", "-z"}, prefix)
+// work tree, by path. Some may exist there anyway. Only regular files have an ID.
+func Sparse(ctx context.Context, root, prefix string) ([]File, error) {
+	out, err := list(ctx, root, []string{"ls-files", "-t", "-s", "-z"}, prefix)
 	if err != nil {
 		return nil, err
 	}
-	var absent []string
-	for _, line := range out {
-		if path, ok := strings.CutPrefix(line, "S "); ok {
-			absent = append(absent, path)
+	var absent []File
+	for _, line := range out { // tag, mode, id, stage, tab, path
+		head, path, _ := strings.Cut(line, "\t")
+		words := strings.Fields(head)
+		if len(words) != 4 || words[0] != "S" {
+			continue
 		}
+		f := File{Path: path}
+		if strings.HasPrefix(words[1], "100") {
+			f.ID = words[2]
+		}
+		absent = append(absent, f)
 	}
 	return absent, nil
+}
+
+// Files is IndexFiles for files that are known already, all below prefix.
+func Files(ctx context.Context, root, prefix string, list []File, limit int64, yield func(File) error) error {
+	return contents(ctx, root, list, notFetched(root, "HEAD", prefix, nil), bounded(limit, yield))
 }
 
 // Unchanged reports which files in the work tree equal the index, byte for byte. If git

@@ -116,7 +116,7 @@ func (v *view) late(err error) error {
 
 func (v *view) findTips() error {
 	out, err := read(v.ctx, v.root, "for-each-ref", "--sort=-committerdate", fmt.Sprintf("--count=%d", maxTips+1),
-		"--format=%(tree)%00%(symref)%00%(refname)", "refs/heads", "refs/remotes", "refs/stash")
+		"--format=%(tree)%00%(symref)%00%(refname)", "refs/heads", "refs/remotes", "refs/cortext", "refs/stash")
 	if err != nil {
 		return err
 	}

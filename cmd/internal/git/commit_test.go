@@ -62,7 +62,14 @@ func TestSparseCommit(t *testing.T) {
 	if got := r.changed(); got != "M\t"+conv+"/.session/session.json\nA\t"+conv+"/.session/subagents/x/messages.jsonl" {
 		t.Errorf("committed %q", got)
 	}
-	absent, err := Sparse(context.Background(), r.root, conv)
+	files, err := Sparse(context.Background(), r.root, conv)
+	var absent []string
+	for _, f := range files {
+		absent = append(absent, f.Path)
+		if id := strings.TrimSpace(r.git("rev-parse", "HEAD:"+f.Path)); f.ID != id {
+			t.Errorf("%s has id %s, not %s", f.Path, f.ID, id)
+		}
+	}
 	if want := []string{conv + "/.session/messages.jsonl", conv + "/.session/tools.jsonl", conv + "/chat.md"}; err != nil || !slices.Equal(absent, want) {
 		t.Errorf("absent: %q, %v", absent, err)
 	}

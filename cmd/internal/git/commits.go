@@ -54,7 +54,7 @@ func InBranch(ctx context.Context, root, commit, branch string) bool {
 // CommitsWith lists the commits of all branches that have a trailer with a value, latest
 // first.
 func CommitsWith(ctx context.Context, root, trailer, value string) ([]Logged, error) {
-	all, err := commits(ctx, root, trailer, "--all", "--fixed-strings", "--grep="+trailer+": "+value)
+	all, err := commits(ctx, root, trailer, "--exclude=refs/cortext*", "--all", "--fixed-strings", "--grep="+trailer+": "+value)
 	return slices.DeleteFunc(all, func(c Logged) bool { return !slices.Contains(c.Values, value) }), err
 }
 

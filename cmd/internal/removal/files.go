@@ -19,8 +19,9 @@ const Dir = ".workspace/removed"
 // files are the removal files of a workspace, below [Dir].
 type files struct{ store *store.Store }
 
-// record records a removal for the user's other machines.
-func (f files) record(e store.Entry) error {
+// record records a removal for the user's other machines. It returns the name of the file if
+// there was none before.
+func (f files) record(e store.Entry) (added string, err error) {
 	var list []string
 	for _, src := range e.Session.Sources {
 		list = append(list, hashOf(src.Agent, src.NativeID, src.From))
@@ -29,15 +30,20 @@ func (f files) record(e store.Entry) error {
 }
 
 // write writes a removal file if there are any hashes. The file is named after its
-// content, so two clones that remove the same conversation never conflict.
-func (f files) write(name string, list []string) error {
+// content, so two clones that remove the same conversation never conflict. It returns the
+// name if there was no such file.
+func (f files) write(name string, list []string) (added string, err error) {
 	if len(list) == 0 {
-		return nil // no session could bring the conversation back
+		return "", nil // no session could bring the conversation back
 	}
 	slices.Sort(list)
 	text := strings.Join(slices.Compact(list), "\n") + "\n"
 	sum := sha256.Sum256([]byte(text))
-	return f.store.WriteFile(path.Join(Dir, name+"-"+hex.EncodeToString(sum[:4])), []byte(text))
+	file := path.Join(Dir, name+"-"+hex.EncodeToString(sum[:4]))
+	if there, err := f.store.Exists(file); err != nil || !there {
+		added = file
+	}
+	return added, f.store.WriteFile(file, []byte(text))
 }
 
 // hashOf identifies a segment of a native session without revealing the session.
@@ -103,7 +109,7 @@ func (f files) withdraw(name string, list []string, all bool) error {
 	if len(rest) == len(have) && !all {
 		return nil
 	}
-	if err := f.write(broughtBack, rest); err != nil {
+	if _, err := f.write(broughtBack, rest); err != nil {
 		return err
 	}
 	return f.store.RemoveFile(path.Join(Dir, name))

@@ -3,7 +3,6 @@ package removal
 import (
 	"context"
 	"errors"
-	"path"
 	"slices"
 
 	"cortext/cmd/internal/registry"
@@ -27,7 +26,11 @@ type Note struct {
 // sessions may begin.
 func (r *Removed) Note(ctx context.Context, e store.Entry, roots map[string][]string) (n *Note, err error) {
 	n = &Note{r: r, entry: e, place: r.here.KnowClones(ctx)}
-	if n.before, err = r.Conversation(e.Session.ID); err != nil {
+	gone, err := r.removed(e.Session.ID)
+	if err == nil && gone {
+		n.before, err = r.Conversation(e.Session.ID)
+	}
+	if err != nil {
 		return n, err
 	}
 	for i, src := range e.Session.Sources {
@@ -43,19 +46,16 @@ func (r *Removed) Note(ctx context.Context, e store.Entry, roots map[string][]st
 		}
 		n.noted, n.unbind = append(n.noted, i), append(n.unbind, dropped)
 	}
-	if err := errors.Join(r.registry.Remove(schema.IDKey(e.Session.ID), n.place), r.dropKept(e.Session.ID)); err != nil {
+	if err := r.registry.Remove(schema.IDKey(e.Session.ID), n.place); err != nil {
 		return n, err
 	}
-	known := r.store.ListFiles(Dir)
-	if err := r.files.record(e); err != nil {
-		return n, err
-	}
-	for _, name := range r.store.ListFiles(Dir) {
-		if !slices.Contains(known, name) && isOf(name, e.Session.ID) {
-			n.record = path.Join(Dir, name)
+	if gone || r.kept == nil || r.kept[schema.IDKey(e.Session.ID)] {
+		if err := r.dropKept(e.Session.ID); err != nil {
+			return n, err
 		}
 	}
-	return n, nil
+	n.record, err = r.files.record(e)
+	return n, err
 }
 
 func segmentOf(e store.Entry, src schema.Source) registry.Segment {

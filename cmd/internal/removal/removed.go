@@ -32,6 +32,7 @@ type Removed struct {
 	here     *registry.Here
 	agents   []string
 	files    files
+	kept     map[string]bool // see ReadKept; nil if it was not read
 }
 
 // In returns the decisions about the workspace at a place. agents names the agents whose
@@ -142,6 +143,9 @@ func (r *Removed) Conversation(id string) (bool, error) {
 	if err != nil || !gone {
 		return false, err
 	}
+	if r.kept != nil {
+		return !r.kept[schema.IDKey(id)], nil
+	}
 	kept := false
 	err = r.eachKept(id, func(string, string) { kept = true })
 	return !kept, err
@@ -154,6 +158,26 @@ func (r *Removed) Segment(agent, nativeID string, s registry.Segment) (bool, err
 		return r.Source(agent, nativeID, s.From)
 	}
 	return r.removed(s.ID)
+}
+
+// ReadKept prepares for many removals, or questions about them, each of which otherwise reads
+// what the registry knows of every session. It reads once in which conversations sessions went
+// on after a removal. It is for commands that end soon: what happens later stays unseen.
+func (r *Removed) ReadKept() error {
+	kept := map[string]bool{}
+	for _, agent := range r.agents {
+		if err := r.registry.Sessions(agent, func(_ string, s registry.Session) {
+			for _, seg := range s.In(r.here.Same) {
+				if seg.Kept {
+					kept[schema.IDKey(seg.ID)] = true
+				}
+			}
+		}); err != nil {
+			return err
+		}
+	}
+	r.kept = kept
+	return nil
 }
 
 // eachKept calls f for each session in which a conversation was resumed after its
@@ -172,6 +196,7 @@ func (r *Removed) eachKept(id string, f func(agent, nativeName string)) error {
 
 // dropKept also marks the sessions that resumed a conversation as removed.
 func (r *Removed) dropKept(id string) error {
+	delete(r.kept, schema.IDKey(id))
 	var errs []error
 	err := r.eachKept(id, func(agent, name string) {
 		errs = append(errs, r.registry.Update(agent, name, func(s *registry.Session) {

@@ -190,6 +190,11 @@ func (r *reading) counting(all []record) ([]record, error) {
 			return nil, err
 		}
 	}
+	for _, f := range all {
+		if !f.isCall && numbers.Apart(f.id) || f.isCall && calls.Apart(f.id) {
+			return r.decoded()
+		}
+	}
 	list := all[:0]
 	for _, f := range all {
 		if f.isCall {

@@ -17,7 +17,7 @@ type forkRequest struct {
 }
 
 // fork answers POST /api/sessions/{id}/fork.
-func (s *Server) fork(_ http.ResponseWriter, r *http.Request) (*answer, error) {
+func (s sessionRoutes) fork(_ http.ResponseWriter, r *http.Request) (*answer, error) {
 	var in forkRequest
 	if err := read(r, &in); err != nil {
 		return nil, err
@@ -47,7 +47,7 @@ type stopped struct {
 }
 
 // stop answers POST /api/sessions/{id}/stop.
-func (s *Server) stop(_ http.ResponseWriter, r *http.Request) (*answer, error) {
+func (s sessionRoutes) stop(_ http.ResponseWriter, r *http.Request) (*answer, error) {
 	space, e, err := s.on(r)
 	if err != nil {
 		return nil, err
@@ -72,7 +72,7 @@ type summarized struct {
 
 // summarize answers POST /api/sessions/{id}/summarize: it makes the missing summaries of
 // old messages.
-func (s *Server) summarize(_ http.ResponseWriter, r *http.Request) (*answer, error) {
+func (s sessionRoutes) summarize(_ http.ResponseWriter, r *http.Request) (*answer, error) {
 	space, e, err := s.on(r)
 	if err != nil {
 		return nil, err

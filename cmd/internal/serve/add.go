@@ -28,7 +28,7 @@ type messageAnswer struct {
 const maxID = 200
 
 // addMessage answers POST /api/sessions/{id}/messages: it adds a message, and runs no agent.
-func (s *Server) addMessage(_ http.ResponseWriter, r *http.Request) (*answer, error) {
+func (s messageRoutes) addMessage(_ http.ResponseWriter, r *http.Request) (*answer, error) {
 	var in newMessage
 	if err := read(r, &in); err != nil {
 		return nil, err
@@ -46,7 +46,7 @@ func (s *Server) addMessage(_ http.ResponseWriter, r *http.Request) (*answer, er
 }
 
 // add adds a message at the end of a conversation. It is on disk when add returns.
-func (s *Server) add(space *Space, e store.Entry, in newMessage) (*schema.Message, error) {
+func (s messageRoutes) add(space *Space, e store.Entry, in newMessage) (*schema.Message, error) {
 	switch {
 	case strings.TrimSpace(in.Content) == "":
 		return nil, invalid("content is missing: what the message says")

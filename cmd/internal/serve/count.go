@@ -52,7 +52,7 @@ func statsOf(st *stats.Stats) statsAnswer {
 const filesCounted = 20
 
 // stats answers GET /api/stats.
-func (s *Server) stats(_ http.ResponseWriter, r *http.Request) (*answer, error) {
+func (s findRoutes) stats(_ http.ResponseWriter, r *http.Request) (*answer, error) {
 	by := stats.By(r.URL.Query().Get("by"))
 	if by != "" && !slices.Contains(stats.Groupings, by) {
 		return nil, invalid("by=%q is not one of %v", by, stats.Groupings)

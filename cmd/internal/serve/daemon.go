@@ -29,7 +29,7 @@ type initAnswer struct {
 }
 
 // init answers POST /init: it describes a workspace that this machine has seen.
-func (s *Server) init(_ http.ResponseWriter, r *http.Request) (*answer, error) {
+func (s daemonRoutes) init(_ http.ResponseWriter, r *http.Request) (*answer, error) {
 	var in initRequest
 	if err := read(r, &in); err != nil {
 		return nil, err
@@ -66,7 +66,7 @@ type startRequest struct {
 }
 
 // start answers POST /sessions: it begins a conversation, or makes an old one active.
-func (s *Server) start(_ http.ResponseWriter, r *http.Request) (*answer, error) {
+func (s daemonRoutes) start(_ http.ResponseWriter, r *http.Request) (*answer, error) {
 	var in startRequest
 	if err := read(r, &in); err != nil {
 		return nil, err
@@ -113,7 +113,7 @@ func startedOf(e store.Entry, paused []string) started {
 }
 
 // pause answers DELETE /sessions/{id}: it pauses the conversation and removes nothing.
-func (s *Server) pause(_ http.ResponseWriter, r *http.Request) (*answer, error) {
+func (s daemonRoutes) pause(_ http.ResponseWriter, r *http.Request) (*answer, error) {
 	space, e, err := s.on(r)
 	if err != nil {
 		return nil, err
@@ -130,7 +130,7 @@ func (s *Server) pause(_ http.ResponseWriter, r *http.Request) (*answer, error) 
 // turn answers POST /sessions/{id}/messages: it runs one turn of an agent without a
 // terminal and streams what the agent prints, an object on each line. The turn runs to its
 // end and is saved, even if the client leaves.
-func (s *Server) turn(w http.ResponseWriter, r *http.Request) (*answer, error) {
+func (s daemonRoutes) turn(w http.ResponseWriter, r *http.Request) (*answer, error) {
 	var in turnRequest
 	if err := read(r, &in); err != nil {
 		return nil, err
@@ -174,7 +174,7 @@ type turnRequest struct {
 const turnTime = 24 * time.Hour
 
 // runTurn runs one turn in an agent. The result is nil if the agent did not start.
-func (s *Server) runTurn(space *Space, e store.Entry, t turnRequest, out io.Writer) (*launch.Result, error) {
+func (s daemonRoutes) runTurn(space *Space, e store.Entry, t turnRequest, out io.Writer) (*launch.Result, error) {
 	if strings.TrimSpace(t.Content) == "" {
 		return nil, invalid("content is missing: what to say to the agent")
 	}

@@ -70,7 +70,7 @@ func encodeLive(kind live.Kind, m *schema.Message, calls []schema.Tool) []byte {
 }
 
 // follow begins to follow the conversation of a request.
-func (s *Server) follow(r *http.Request, since string) (*live.Follower, live.Key, error) {
+func (s messageRoutes) follow(r *http.Request, since string) (*live.Follower, live.Key, error) {
 	space, e, err := s.on(r)
 	if err != nil {
 		return nil, live.Key{}, err
@@ -134,7 +134,7 @@ func (st stream) write(b []byte) error {
 func (st stream) alive() error { return st.write([]byte(": alive\n\n")) }
 
 // events answers GET /api/sessions/{id}/events with server-sent events.
-func (s *Server) events(w http.ResponseWriter, r *http.Request) (*answer, error) {
+func (s messageRoutes) events(w http.ResponseWriter, r *http.Request) (*answer, error) {
 	since := r.Header.Get("Last-Event-ID")
 	if since == "" {
 		since = r.URL.Query().Get("since")
@@ -186,14 +186,14 @@ const listEvery = time.Second
 
 // listEvents answers GET /api/events with server-sent events: one when the list of
 // conversations has changed.
-func (s *Server) listEvents(w http.ResponseWriter, r *http.Request) (*answer, error) {
+func (s findRoutes) listEvents(w http.ResponseWriter, r *http.Request) (*answer, error) {
 	space, err := s.open(r)
 	if err != nil {
 		return nil, err
 	}
 	root := space.Store.Root()
 	space.End()
-	last, err := s.lists.tag(s, root)
+	last, err := s.lists.tag(s.Server, root)
 	if err != nil {
 		return nil, err
 	}
@@ -208,7 +208,7 @@ func (s *Server) listEvents(w http.ResponseWriter, r *http.Request) (*answer, er
 		var failed error
 		select {
 		case <-look.C:
-			now, err := s.lists.tag(s, root)
+			now, err := s.lists.tag(s.Server, root)
 			if err != nil || now == last {
 				continue
 			}

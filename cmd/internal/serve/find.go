@@ -38,7 +38,7 @@ const (
 )
 
 // search answers GET /api/search.
-func (s *Server) search(_ http.ResponseWriter, r *http.Request) (*answer, error) {
+func (s findRoutes) search(_ http.ResponseWriter, r *http.Request) (*answer, error) {
 	q, err := queryOf(r)
 	if err != nil {
 		return nil, err
@@ -152,7 +152,7 @@ type leftOut struct {
 }
 
 // context answers GET /api/sessions/{id}/context: the payload of a resume.
-func (s *Server) context(_ http.ResponseWriter, r *http.Request) (*answer, error) {
+func (s findRoutes) context(_ http.ResponseWriter, r *http.Request) (*answer, error) {
 	o := payload.Options{Strategy: r.URL.Query().Get("strategy")}
 	var err error
 	if o.Budget, err = number(r, "budget", 1, 1<<30, 0); err != nil {
@@ -213,7 +213,7 @@ type workspacesAnswer struct {
 }
 
 // workspaces answers GET /api/workspaces.
-func (s *Server) workspaces(http.ResponseWriter, *http.Request) (*answer, error) {
+func (s findRoutes) workspaces(http.ResponseWriter, *http.Request) (*answer, error) {
 	list := []place{{Path: s.Root, Current: true}}
 	for _, root := range s.Workspaces() {
 		if root != s.Root {
@@ -224,7 +224,7 @@ func (s *Server) workspaces(http.ResponseWriter, *http.Request) (*answer, error)
 }
 
 // placeOf describes an open workspace.
-func (s *Server) placeOf(space *Space) (place, error) {
+func (s daemonRoutes) placeOf(space *Space) (place, error) {
 	l, err := space.Listing(nil)
 	if err != nil {
 		return place{}, err
@@ -244,7 +244,7 @@ type encodedRow struct {
 }
 
 // workspaceSessions answers GET /workspaces/{encodedPath}/sessions.
-func (s *Server) workspaceSessions(w http.ResponseWriter, r *http.Request) (*answer, error) {
+func (s daemonRoutes) workspaceSessions(w http.ResponseWriter, r *http.Request) (*answer, error) {
 	sel, err := selectionOf(r)
 	if err != nil {
 		return nil, err

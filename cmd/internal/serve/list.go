@@ -64,7 +64,7 @@ type listPage struct {
 }
 
 // list answers GET /api/sessions.
-func (s *Server) list(w http.ResponseWriter, r *http.Request) (*answer, error) {
+func (s sessionRoutes) list(w http.ResponseWriter, r *http.Request) (*answer, error) {
 	sel, err := selectionOf(r)
 	if err != nil {
 		return nil, err

@@ -83,7 +83,7 @@ type messagesPage struct {
 
 // messages answers GET /api/sessions/{id}/messages. Without a position, it returns the last
 // messages; with after=ID, those that followed a message.
-func (s *Server) messages(_ http.ResponseWriter, r *http.Request) (*answer, error) {
+func (s messageRoutes) messages(_ http.ResponseWriter, r *http.Request) (*answer, error) {
 	limit, err := number(r, "limit", 1, messagesMost, messagesLen)
 	if err != nil {
 		return nil, err

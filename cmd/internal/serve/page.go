@@ -23,7 +23,7 @@ type rendered struct {
 }
 
 // html answers GET /api/sessions/{id}/html: messages as an exported page shows them.
-func (s *Server) html(_ http.ResponseWriter, r *http.Request) (*answer, error) {
+func (s messageRoutes) html(_ http.ResponseWriter, r *http.Request) (*answer, error) {
 	from, err := number(r, "from", 1, 1<<30, 1)
 	if err != nil {
 		return nil, err
@@ -81,7 +81,7 @@ type promptsAnswer struct {
 }
 
 // prompts answers GET /api/sessions/{id}/prompts.
-func (s *Server) prompts(_ http.ResponseWriter, r *http.Request) (*answer, error) {
+func (s messageRoutes) prompts(_ http.ResponseWriter, r *http.Request) (*answer, error) {
 	space, _, c, err := s.onBranch(r)
 	if err != nil {
 		return nil, err
@@ -105,7 +105,7 @@ const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img
 var openapiJSON []byte
 
 // openapi answers GET /api/openapi.json.
-func (s *Server) openapi(http.ResponseWriter, *http.Request) (*answer, error) {
+func (s findRoutes) openapi(http.ResponseWriter, *http.Request) (*answer, error) {
 	return &answer{body: json.RawMessage(openapiJSON)}, nil
 }
 

@@ -41,7 +41,7 @@ func (p *modesPatch) change(x *schema.Session) error {
 }
 
 // update answers PATCH /api/sessions/{id}.
-func (s *Server) update(_ http.ResponseWriter, r *http.Request) (*answer, error) {
+func (s sessionRoutes) update(_ http.ResponseWriter, r *http.Request) (*answer, error) {
 	var in patch
 	if err := read(r, &in); err != nil {
 		return nil, err

@@ -136,7 +136,7 @@ func (s *Server) expected(r *http.Request, space *Space, e store.Entry) error {
 }
 
 // get answers GET /api/sessions/{id}.
-func (s *Server) get(_ http.ResponseWriter, r *http.Request) (*answer, error) {
+func (s sessionRoutes) get(_ http.ResponseWriter, r *http.Request) (*answer, error) {
 	space, e, err := s.on(r)
 	if err != nil {
 		return nil, err
@@ -219,7 +219,7 @@ type createRequest struct {
 }
 
 // create answers POST /api/sessions.
-func (s *Server) create(_ http.ResponseWriter, r *http.Request) (*answer, error) {
+func (s sessionRoutes) create(_ http.ResponseWriter, r *http.Request) (*answer, error) {
 	var in createRequest
 	if err := read(r, &in); err != nil {
 		return nil, err
@@ -252,7 +252,7 @@ func (space *Space) begin(typ, name string) (store.Entry, error) {
 }
 
 // remove answers DELETE /api/sessions/{id}: it removes the conversation.
-func (s *Server) remove(_ http.ResponseWriter, r *http.Request) (*answer, error) {
+func (s sessionRoutes) remove(_ http.ResponseWriter, r *http.Request) (*answer, error) {
 	space, e, err := s.on(r)
 	if err != nil {
 		return nil, err

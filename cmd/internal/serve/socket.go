@@ -22,7 +22,7 @@ type liveRequest struct {
 
 // socket answers GET /api/sessions/{id}/live: it follows the conversation on a WebSocket,
 // and adds the messages that the client sends.
-func (s *Server) socket(w http.ResponseWriter, r *http.Request) (*answer, error) {
+func (s messageRoutes) socket(w http.ResponseWriter, r *http.Request) (*answer, error) {
 	if r.Header.Get("Upgrade") == "" {
 		w.Header().Set("Upgrade", "websocket")
 		return nil, &problem{status: http.StatusUpgradeRequired, detail: "this address is a WebSocket: /events has the same as server-sent events"}
@@ -52,7 +52,7 @@ func (s *Server) socket(w http.ResponseWriter, r *http.Request) (*answer, error)
 
 // A client is the other end of a WebSocket.
 type client struct {
-	s     *Server
+	s     messageRoutes
 	r     *http.Request
 	key   live.Key
 	conn  *websocket.Conn

@@ -38,7 +38,7 @@ type exportAnswer struct {
 }
 
 // export answers POST /api/sessions/{id}/export.
-func (s *Server) export(_ http.ResponseWriter, r *http.Request) (*answer, error) {
+func (s transferRoutes) export(_ http.ResponseWriter, r *http.Request) (*answer, error) {
 	var in exportRequest
 	if err := read(r, &in); err != nil {
 		return nil, err
@@ -51,7 +51,7 @@ func (s *Server) export(_ http.ResponseWriter, r *http.Request) (*answer, error)
 }
 
 // download answers GET /api/sessions/{id}/export: the same as a file.
-func (s *Server) download(w http.ResponseWriter, r *http.Request) (*answer, error) {
+func (s transferRoutes) download(w http.ResponseWriter, r *http.Request) (*answer, error) {
 	q := r.URL.Query()
 	in := exportRequest{Format: q.Get("format"), From: q.Get("from"), To: q.Get("to"), Only: schema.Role(q.Get("only"))}
 	for name, to := range map[string]*bool{
@@ -74,7 +74,7 @@ func (s *Server) download(w http.ResponseWriter, r *http.Request) (*answer, erro
 	return nil, err
 }
 
-func (s *Server) exported(r *http.Request, in exportRequest) (*exportAnswer, error) {
+func (s transferRoutes) exported(r *http.Request, in exportRequest) (*exportAnswer, error) {
 	if in.Format == "" {
 		in.Format = export.Formats()[0].Name
 	}
@@ -132,7 +132,7 @@ type importedAs struct {
 
 // importSession answers POST /api/sessions/import. The body is an importRequest, or the file
 // itself, which may be a bundle then.
-func (s *Server) importSession(_ http.ResponseWriter, r *http.Request) (*answer, error) {
+func (s transferRoutes) importSession(_ http.ResponseWriter, r *http.Request) (*answer, error) {
 	var in importRequest
 	var data []byte
 	media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))

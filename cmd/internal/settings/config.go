@@ -8,8 +8,8 @@ type Config struct {
 	// pauses it.
 	OneActive bool
 
-	// Commit says when cortext commits a conversation's folder: CommitOff or
-	// CommitStop.
+	// Commit says when cortext commits a conversation's folder, and where: CommitOff,
+	// CommitStop or CommitRef.
 	Commit string
 
 	// Capture says which of the agents' sessions become conversations automatically:
@@ -85,7 +85,8 @@ func (c *Config) CapturesAll() bool { return c.Capture == CaptureAll }
 // The values of Config.Commit.
 const (
 	CommitOff  = "off"  // never
-	CommitStop = "stop" // when a conversation is stopped
+	CommitStop = "stop" // to the branch, when a conversation is stopped
+	CommitRef  = "ref"  // to a ref of the clone, likewise
 )
 
 // The values of Config.Capture.
@@ -159,7 +160,7 @@ func Text(commit, capture string) string {
 # At most one conversation is active: starting or resuming one pauses the other.
 one_active: true
 
-# When cortext commits a conversation's folder (and nothing else): off or stop.
+# When cortext commits a conversation's folder: off, stop, or ref (at a stop, to no branch).
 commit: ` + commit + `
 
 # Which sessions of the agents are captured: commands (those in which a /workspace

@@ -63,7 +63,7 @@ func TestRead(t *testing.T) {
 		"one bad value leaves the others": {
 			"autosave: off\n\ncommit: always\nidle_minutes: 1\n",
 			changed(func(c *Config) { c.Autosave, c.IdleMinutes = AutosaveOff, 1 }),
-			[]string{`.workspace/config.yaml:3: commit is "always", not off or stop: using off`},
+			[]string{`.workspace/config.yaml:3: commit is "always", not off, stop or ref: using off`},
 		},
 		"bad values": {
 			"one_active: maybe\nautosave: [turn]\nidle_minutes: -1\nremind_turns: 1.5\nafter_tool: {}\ndebounce_ms: 9\ninterval_s: 0\ncontext_window: \"5\"\n" +
@@ -87,7 +87,7 @@ func TestRead(t *testing.T) {
 			"commit: &c stop\nautosave: *c\n<<: {one_active: false}\n&k idle_minutes: 1\n",
 			Default(),
 			[]string{
-				`:1: commit is an anchor ("&c"), not off or stop`,
+				`:1: commit is an anchor ("&c"), not off, stop or ref`,
 				`:2: autosave is an alias ("*c"), not turn, pause or off`,
 				`:3: "<<" is not the name of a setting`,
 				`:4: an anchor ("&k") is not the name of a setting`,

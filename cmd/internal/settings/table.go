@@ -31,7 +31,7 @@ type setting struct {
 func (c *Config) table() []setting {
 	return []setting{
 		toggle("one_active", &c.OneActive, "true", "false"),
-		choice("commit", &c.Commit, CommitOff, CommitStop),
+		choice("commit", &c.Commit, CommitOff, CommitStop, CommitRef),
 		choice("capture", &c.Capture, CaptureCommands, CaptureAll),
 		choice("autosave", &c.Autosave, AutosaveTurn, AutosavePause, AutosaveOff),
 		number("idle_minutes", &c.IdleMinutes, 0, maxNumber),

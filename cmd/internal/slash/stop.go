@@ -58,7 +58,7 @@ func (c *Commands) stopped(s *stop.Result) string {
 	if s.Summary != "" {
 		text += "\nSummary: " + workspace.Plain(s.Summary)
 	}
-	if c.ws.Config.Commit == settings.CommitStop {
+	if c.ws.Config.Commit != settings.CommitOff {
 		text += "\nIt will be committed to git when this answer is complete."
 	}
 	return text + "\nResume it with /workspace.resume"

@@ -34,6 +34,9 @@ const maxCheck = 1 << 30
 func (w *Workspace) Check(ctx context.Context, note func(string)) iter.Seq[store.Damage] {
 	return func(yieldAll func(store.Damage) bool) {
 		k := checker{w, note}
+		if w.Removed.Any() {
+			_ = w.Removed.ReadKept() // without it, each question below reads the same
+		}
 		removed := sync.OnceValue(k.removedFolders)
 		yield := func(d store.Damage) bool {
 			return d.Kind == store.Missing && removed()[folderOf(d.File)] || yieldAll(d)
@@ -62,7 +65,13 @@ func (w *Workspace) Check(ctx context.Context, note func(string)) iter.Seq[store
 			}
 		}
 		w.Tree.noteTracked(ctx, note)
-		w.Tree.noteOneSided(ctx, note)
+		oneSided, err := w.Tree.OneSided(ctx, "")
+		if err != nil {
+			note(err.Error())
+		}
+		for _, text := range oneSided {
+			note(text)
+		}
 		for _, d := range found {
 			delete(gone, d.File)
 			if !yield(d) {

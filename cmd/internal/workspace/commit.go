@@ -2,11 +2,14 @@ package workspace
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"unicode"
 
+	"cortext/cmd/internal/cloneref"
 	"cortext/cmd/internal/git"
+	"cortext/cmd/internal/removal"
 	"cortext/cmd/internal/settings"
 	"cortext/schema"
 	"cortext/store"
@@ -24,16 +27,80 @@ func (e *CommitError) Error() string {
 
 func (e *CommitError) Unwrap() error { return e.Err }
 
-// Commit commits the folder of a conversation if the workspace is configured to (commit:
-// stop). It reports whether there was anything to commit.
+// Commit commits the folder of a conversation if the workspace is configured to: to the
+// branch (commit: stop), or to the ref of the clone (commit: ref). It reports whether there
+// was anything to commit.
 func (w *Workspace) Commit(ctx context.Context, e store.Entry) (done bool, err error) {
-	if w.Config.Commit != settings.CommitStop || e.Waiting {
+	switch {
+	case e.Waiting:
 		return false, nil
+	case w.Config.Commit == settings.CommitStop:
+		if err = w.Ref().Include(); err == nil {
+			done, err = git.Commit(ctx, w.Store.Root(), e.Path, w.commitMessage(ctx, e))
+		}
+	case w.Config.Commit == settings.CommitRef:
+		done, err = w.Ref().Commit(ctx, e.Path, w.commitMessage(ctx, e))
 	}
-	if done, err = git.Commit(ctx, w.Store.Root(), e.Path, w.commitMessage(ctx, e)); err != nil {
+	if err != nil {
 		return false, &CommitError{e.Path, err}
 	}
 	return done, nil
+}
+
+// GitKnows reports whether a file at or below a path is staged, in the last commit, or in
+// the ref of the clone.
+func (w *Workspace) GitKnows(ctx context.Context, path string) (bool, error) {
+	known, err := git.Knows(ctx, w.Store.Root(), path)
+	if known || err != nil || w.Config.Commit != settings.CommitRef {
+		return known, err
+	}
+	return w.Ref().Has(ctx, path)
+}
+
+// Ref returns the ref that holds the conversations of this clone with commit: ref.
+func (w *Workspace) Ref() cloneref.Ref {
+	return cloneref.Ref{Store: w.Store, Removed: removal.Dir, Now: w.Env.Now}
+}
+
+// Exclude keeps the folders of conversations out of git status with commit: ref, and
+// otherwise undoes that. The error says what git does instead.
+func (w *Workspace) Exclude() error {
+	if w.Config.Commit == settings.CommitRef && git.CommonDir(w.Store.Root()) != "" {
+		if err := w.Ref().Exclude(); err != nil {
+			return fmt.Errorf("git status lists conversations: %w", err)
+		}
+		return nil
+	}
+	if err := w.Ref().Include(); err != nil {
+		return fmt.Errorf("git may still ignore conversations: %w", err)
+	}
+	return nil
+}
+
+// CommitChanged commits all conversations that changed since their last commit to the ref
+// of the clone, but not active ones: they are committed when they are stopped.
+func (w *Workspace) CommitChanged(ctx context.Context) error {
+	all, err := w.Store.List()
+	if err != nil {
+		return err
+	}
+	entries := map[string]store.Entry{}
+	var folders []string
+	for _, e := range all {
+		if !e.Waiting && e.Session.Status != schema.Active {
+			entries[e.Path], folders = e, append(folders, e.Path)
+		}
+	}
+	changed, err := w.Ref().Changed(ctx, folders)
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, folder := range changed {
+		_, err := w.Commit(ctx, entries[folder])
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
 }
 
 // The trailers of a commit that is about a conversation.
@@ -60,7 +127,7 @@ func (w *Workspace) commitMessage(ctx context.Context, e store.Entry) string {
 	}
 	trailer(AgentTrailer, agent)
 	before := 0
-	if raw, err := git.HeadBlob(ctx, w.Store.Root(), e.Path+"/.session/session.json"); err == nil {
+	if raw, err := w.committed(ctx, e.Path+"/.session/session.json"); err == nil {
 		if old, err := schema.ParseSession(raw); err == nil {
 			before = old.MessageCount
 		}
@@ -69,6 +136,14 @@ func (w *Workspace) commitMessage(ctx context.Context, e store.Entry) string {
 		trailer(MessagesTrailer, fmt.Sprintf("%d-%d", before+1, s.MessageCount))
 	}
 	return b.String()
+}
+
+// committed returns a file of the last commit that conversations go into.
+func (w *Workspace) committed(ctx context.Context, name string) ([]byte, error) {
+	if w.Config.Commit == settings.CommitRef {
+		return w.Ref().File(ctx, name), nil
+	}
+	return git.HeadBlob(ctx, w.Store.Root(), name)
 }
 
 // Plain puts text on one line and removes control characters: titles and summaries are

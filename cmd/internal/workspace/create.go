@@ -137,6 +137,7 @@ func (w *Workspace) Publish(c *store.Conversation) error {
 		c.Discard()
 		return store.ErrExist
 	}
+	_ = w.Exclude() // a commit repeats it, and reports why it fails
 	if w.Tree.Operation() != "" {
 		return c.PublishWaiting()
 	}

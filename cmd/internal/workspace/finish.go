@@ -135,7 +135,7 @@ const headMessages = 40
 
 // headOf returns the first messages of a conversation.
 func headOf(c *store.Conversation) (head []schema.Message, err error) {
-	for m, err := range c.Messages() {
+	for m, err := range c.SettledMessages() {
 		var damage *store.Damage
 		if err != nil && !errors.As(err, &damage) {
 			return nil, err
@@ -194,7 +194,7 @@ func CallsOf(h schema.History) []schema.Tool {
 // planOf returns the last state of the todo list.
 func planOf(c *store.Conversation) (*schema.Plan, error) {
 	var calls []schema.Tool
-	for t, err := range c.Tools() {
+	for t, err := range c.SettledTools() {
 		var damage *store.Damage
 		if err != nil && !errors.As(err, &damage) {
 			return nil, err

@@ -48,19 +48,22 @@ func (t *Tree) noteTracked(ctx context.Context, note func(string)) {
 		"but what was committed stays in the history", len(names), localDir, named))
 }
 
-// noteOneSided reports conversations that one side of a merge deleted and the other
-// continued: git leaves the choice to the user.
-func (t *Tree) noteOneSided(ctx context.Context, note func(string)) {
+// OneSided describes the conversations that one side of a merge removed and the other
+// continued: git leaves the choice to the user. A path limits it to the conversation in that
+// folder.
+func (t *Tree) OneSided(ctx context.Context, path string) (texts []string, err error) {
 	op := t.Operation()
 	if op == "" || op == "bisect" {
-		return
+		return nil, nil
 	}
-	found, err := git.ConflictsIn(ctx, t.store.Root(), "conversations")
+	found, err := git.ConflictsIn(ctx, t.store.Root(), conversationsDir)
 	if err != nil {
-		note("conflicts in conversations were not looked for: " + err.Error())
-		return
+		return nil, fmt.Errorf("conflicts in conversations were not looked for: %w", err)
 	}
 	for _, f := range found.OneSided {
-		note(f.Path + " was removed on one side of a git " + op + " and continued on the other: cortext pull keeps it")
+		if path == "" || f.Path == path {
+			texts = append(texts, f.Path+" was removed on one side of a git "+op+" and continued on the other: cortext pull keeps it")
+		}
 	}
+	return texts, nil
 }

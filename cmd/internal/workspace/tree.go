@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"cortext/cmd/internal/git"
 	"cortext/schema"
@@ -17,8 +18,11 @@ import (
 // conversation may be in git's index but not in the work tree. They are read from git, and
 // never fetched unasked.
 type Tree struct {
-	store   *store.Store
-	leftOut *leftOut
+	store *store.Store
+
+	mu      sync.Mutex
+	leftOut *leftOut // nil: git was not asked yet
+	lent    *lent
 }
 
 // Operation names the git operation in progress in this work tree, such as "merge", or
@@ -63,29 +67,78 @@ func (t *Tree) borrow(c *store.Conversation) error {
 	if err != nil || len(sparse) == 0 {
 		return err
 	}
-	files := map[string][]byte{}
-	err = git.IndexFiles(context.Background(), t.store.Root(), c.Path()+"/.session", maxBorrowed, func(f git.File) error {
-		if path.Dir(f.Path) == c.Path()+"/.session" && slices.Contains(sparse, f.Path) {
-			files[path.Base(f.Path)] = f.Content
-		}
-		return nil
-	})
-	c.Borrow(files)
+	sparse = slices.DeleteFunc(sparse, func(f git.File) bool { return f.ID == "" })
+	t.mu.Lock()
+	l := t.lent
+	t.mu.Unlock()
+	if l == nil || !slices.EqualFunc(l.list, sparse, func(a, b git.File) bool { return a.Path == b.Path && a.ID == b.ID }) {
+		l = &lent{list: sparse, contents: map[string][]byte{}}
+		err = git.Files(context.Background(), t.store.Root(), c.Path()+"/.session", sparse, maxBorrowed, func(f git.File) error {
+			if path.Dir(f.Path) == c.Path()+"/.session" {
+				l.contents[path.Base(f.Path)] = f.Content
+			}
+			return nil
+		})
+	}
+	if err == nil {
+		t.mu.Lock()
+		t.lent = l
+		t.mu.Unlock()
+	}
+	c.Borrow(l.contents)
 	return err
 }
 
-// outside lists the session files of a conversation that the sparse checkout leaves out.
-func (t *Tree) outside(path string) ([]string, error) {
-	all, err := t.allOutside()
-	return slices.DeleteFunc(all, func(file string) bool { return !strings.HasPrefix(file, path+"/.session/") }), err
+// Lent holds what the last conversation borrowed: a command opens one several times.
+type lent struct {
+	list     []git.File
+	contents map[string][]byte // by name
 }
 
-// allOutside is outside for all conversations. It asks git once, and again after git has
-// changed something.
-func (t *Tree) allOutside() ([]string, error) {
+// outside lists the session files of a conversation that the sparse checkout leaves out.
+func (t *Tree) outside(path string) ([]git.File, error) {
+	all, err := t.leftOutFiles()
+	if err != nil {
+		return nil, err
+	}
+	prefix := path + "/.session/"
+	first, _ := slices.BinarySearchFunc(all, prefix, func(f git.File, p string) int { return strings.Compare(f.Path, p) })
+	end := first
+	for end < len(all) && strings.HasPrefix(all[end].Path, prefix) {
+		end++
+	}
+	return t.absent(all[first:end]), nil
+}
+
+// allOutside lists the paths of all files of conversations that the sparse checkout leaves
+// out.
+func (t *Tree) allOutside() (paths []string, err error) {
+	all, err := t.leftOutFiles()
+	for _, f := range t.absent(all) {
+		paths = append(paths, f.Path)
+	}
+	return paths, err
+}
+
+// absent returns those of some files that are not in the work tree.
+func (t *Tree) absent(files []git.File) (absent []git.File) {
+	for _, f := range files {
+		if _, err := os.Lstat(filepath.Join(t.store.Root(), filepath.FromSlash(f.Path))); err != nil {
+			absent = append(absent, f)
+		}
+	}
+	return absent
+}
+
+// leftOutFiles lists the files of conversations that git has marked as left out, by path.
+// It asks git once, and again after git has changed something: git reads its whole index
+// for each question.
+func (t *Tree) leftOutFiles() ([]git.File, error) {
 	if !t.IsSparse() {
 		return nil, nil
 	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	if state := git.State(t.store.Root()); t.leftOut == nil || t.leftOut.state != state {
 		files, err := git.Sparse(context.Background(), t.store.Root(), conversationsDir)
 		if err != nil {
@@ -93,16 +146,13 @@ func (t *Tree) allOutside() ([]string, error) {
 		}
 		t.leftOut = &leftOut{state, files}
 	}
-	return slices.DeleteFunc(slices.Clone(t.leftOut.files), func(file string) bool {
-		_, err := os.Lstat(filepath.Join(t.store.Root(), filepath.FromSlash(file)))
-		return err == nil
-	}), nil
+	return t.leftOut.files, nil
 }
 
 // leftOut holds the files that a sparse checkout leaves out.
 type leftOut struct {
-	state string // of git, as in [git.State]
-	files []string
+	state string     // of git, as in [git.State]
+	files []git.File // by path
 }
 
 // Outside reports whether git has the session files of a conversation but the sparse

@@ -110,7 +110,7 @@ func (n *news) all(c *Opened) error {
 	had := n.known.messages
 	seen := make(map[string]bool, len(had))
 	grown := false // a message that was not known was read
-	for m, err := range c.Messages() {
+	for m, err := range c.SettledMessages() {
 		if isDamage(err) {
 			continue
 		}
@@ -133,7 +133,7 @@ func (n *news) all(c *Opened) error {
 			n.reset = true
 		}
 	}
-	for t, err := range c.Tools() {
+	for t, err := range c.SettledTools() {
 		if isDamage(err) {
 			continue
 		}
@@ -171,7 +171,7 @@ func (k *known) after(c *Opened, id string, encode Encode) (events []Event, foun
 	if _, ok := k.messages[id]; !ok {
 		return nil, false, nil
 	}
-	tools, err := history.ByID(c.Tools(), func(t *schema.Tool) string { return t.ID }, store.ChooseTool)
+	tools, err := history.ByID(c.SettledTools(), func(t *schema.Tool) string { return t.ID }, store.ChooseTool)
 	if err != nil {
 		return nil, false, err
 	}
@@ -180,7 +180,7 @@ func (k *known) after(c *Opened, id string, encode Encode) (events []Event, foun
 		calls[t.MessageID] = append(calls[t.MessageID], t)
 	}
 	rest := func(yield func(schema.Message, error) bool) {
-		for m, err := range c.Messages() {
+		for m, err := range c.SettledMessages() {
 			if err == nil && !found {
 				found = m.ID == id
 				continue

@@ -1,6 +1,6 @@
 // Package markdown renders Markdown with goldmark as HTML that is safe in a page: HTML in
 // the text is escaped, links lead only to http, https and mailto, and elements have no ids.
-// goldmark makes a program's start a third longer, so only cortext-web links it.
+// goldmark makes a program's start a third longer, so cortext does not link it.
 package markdown
 
 import (

@@ -1,3 +1,6 @@
+// Command cortext-serve serves conversations to browsers and other programs. cortext serve
+// starts it. It is a program of its own, so that what only a server needs costs neither
+// cortext nor cortext-web anything at their starts.
 package main
 
 import (
@@ -23,7 +26,7 @@ import (
 	"cortext/cmd/internal/hook"
 	"cortext/cmd/internal/payload"
 	"cortext/cmd/internal/registry"
-	web "cortext/cmd/internal/serve"
+	"cortext/cmd/internal/serve"
 	"cortext/cmd/internal/workspace"
 	"cortext/inject"
 	"cortext/inject/claude"
@@ -37,11 +40,18 @@ const tokenVariable = "CORTEXT_SERVE_TOKEN"
 // minToken is the fewest characters that such a token may have.
 const minToken = 16
 
-// serve runs the server until the process is told to stop.
-func serve(about string) error {
+func main() {
+	if err := run(os.Args[1:]); err != nil {
+		fmt.Fprintf(os.Stderr, "%s: %v\n", companion.Server, err)
+		os.Exit(1)
+	}
+}
+
+// run serves until the process is told to stop.
+func run(args []string) error {
 	var o companion.Serving
-	if err := json.Unmarshal([]byte(about), &o); err != nil {
-		return err
+	if len(args) != 1 || json.Unmarshal([]byte(args[0]), &o) != nil {
+		return fmt.Errorf("does not know %q: cortext serve starts this program", args)
 	}
 	token := os.Getenv(tokenVariable)
 	switch {
@@ -59,7 +69,7 @@ func serve(about string) error {
 	defer stop()
 	at := listener.Addr().(*net.TCPAddr)
 	address := "http://" + shownAddress(o.Addr, at)
-	s := web.New(web.Config{
+	s := serve.New(serve.Config{
 		Root: o.Root, Workspaces: known, Open: spaces{agents()}.open, Token: token, Names: o.Hosts, Listen: at.IP,
 		Environ: os.Environ(), Markdown: func() page.Markdown { return markdown.New().Append },
 		Log:     func(text string) { fmt.Fprintln(os.Stderr, "cortext:", text) },
@@ -119,7 +129,7 @@ func agents() []inject.Agent {
 // spaces opens workspaces.
 type spaces struct{ agents []inject.Agent }
 
-func (s spaces) open(root string) (*web.Space, error) {
+func (s spaces) open(root string) (*serve.Space, error) {
 	w, err := workspace.Open(workspace.Env{
 		Dir: root, Machine: machine(), Now: time.Now, Rand: rand.Reader, Agents: s.agents,
 		Holder: fmt.Sprintf("cortext serve, pid %d", os.Getpid()),
@@ -128,7 +138,7 @@ func (s spaces) open(root string) (*web.Space, error) {
 		return nil, err
 	}
 	c := capture.New(w)
-	return &web.Space{
+	return &serve.Space{
 		Workspace: w, Capture: c, Payloads: payload.New(w), Compact: compact.New(w, endpoint),
 		Refresh: func() { _ = s.hooks().Later(w, "refresh") }, // the next list tries again
 		End: func() {
@@ -147,7 +157,7 @@ func endpoint(url, model, key string) compact.Summarizer {
 
 // hooks starts cortext for what happened.
 func (s spaces) hooks() hook.Program {
-	return hook.Program{Name: companion.Program, Agents: s.agents, Machine: machine(), Now: time.Now, Cortext: hook.Beside}
+	return hook.Program{Name: string(companion.Server), Agents: s.agents, Machine: machine(), Now: time.Now, Cortext: hook.Beside}
 }
 
 // openBrowser opens an address in the user's browser.

@@ -1,0 +1,119 @@
+package store
+
+import (
+	"bytes"
+	"io"
+	"iter"
+
+	"cortext/schema"
+	"cortext/schema/tokens"
+)
+
+// A merge may leave several lines of a record of which some still have a text that a user
+// redacted. The next write settles the log ([Tx.settle]). Until then, readers that pass
+// lines on must not pass these.
+
+// SettledMessages yields what [Reader.Messages] does as the next write leaves it: of a
+// message that was redacted after it was stored only what counts, with what is redacted in
+// any of its lines, where its first line is. A line that only places the message precedes
+// it. It reads the log up to three times.
+func (r *Reader) SettledMessages() iter.Seq2[schema.Message, error] {
+	return settledLines(r, messageLog(), messageHeads())
+}
+
+// SettledTools is SettledMessages for tools.jsonl.
+func (r *Reader) SettledTools() iter.Seq2[schema.Tool, error] {
+	return settledLines(r, toolLog(), toolHeads())
+}
+
+func settledLines[R any](r *Reader, k logKind[R], heads headReader) iter.Seq2[R, error] {
+	return func(yield func(R, error) bool) {
+		counts, err := redactedRecords(r, k, heads)
+		if err != nil {
+			var none R
+			yield(none, err)
+			return
+		}
+		done := map[string]bool{}
+		for line, err := range readAll(r, k) {
+			id := k.record(&line).id()
+			now, redacted := counts[id]
+			if err != nil || !redacted {
+				if !yield(line, err) {
+					return
+				}
+				continue
+			}
+			if done[id] {
+				continue
+			}
+			done[id] = true
+			if k.record(&now).rev() > 0 {
+				place, err := k.parse(bytes.TrimSpace(k.record(&now).skeleton().encode(0)))
+				if err == nil && !yield(place, nil) {
+					return
+				}
+			}
+			if !yield(now, nil) {
+				return
+			}
+		}
+	}
+}
+
+// redactedRecords returns the records to read of which a line lists a redaction, by id.
+func redactedRecords[R any](r *Reader, k logKind[R], heads headReader) (counts map[string]R, err error) {
+	some := map[string]bool{}
+	for _, f := range r.folders() {
+		l := r.openIn(f, k.file)
+		_, err := heads.read(io.NewSectionReader(l, 0, l.size), 0, l.size, func(h head, _ int64) {
+			if h.redacted && len(h.id) > 0 {
+				some[string(h.id)] = true
+			}
+		})
+		_ = l.close()
+		if err != nil {
+			return nil, explain(err)
+		}
+	}
+	if len(some) == 0 {
+		return nil, nil
+	}
+	counts = map[string]R{}
+	for line, err := range undamaged(readAll(r, k)) {
+		if err != nil {
+			return nil, err
+		}
+		id := k.record(&line).id()
+		if !some[id] {
+			continue
+		}
+		if have, ok := counts[id]; ok {
+			line = k.choose(line, have)
+		}
+		counts[id] = line
+	}
+	for id, now := range counts {
+		if len(*k.record(&now).redactions()) == 0 {
+			delete(counts, id)
+		}
+	}
+	return counts, nil
+}
+
+// combineMessages returns a message with what is redacted in m or in o, two lines of one.
+// ok is false if one of them has all of it.
+func combineMessages(m, o *schema.Message) (both schema.Message, ok bool) {
+	if both, ok = m.Combine(o); ok {
+		both.Tokens = tokens.Count(both.Content)
+	}
+	return both, ok
+}
+
+// combineTools is combineMessages for calls.
+func combineTools(t, o *schema.Tool) (both schema.Tool, ok bool) {
+	if both, ok = t.Combine(o); ok {
+		both.Tokens = countTool(&both)
+	}
+	return both, ok
+}
