@@ -149,7 +149,8 @@ func identity(file string) (string, error) {
 	}
 }
 
-// newIdentity puts a random name into a file.
+// newIdentity puts a random name into a file. It takes no source of randomness: a test that
+// fixed it would give two clones one name.
 func newIdentity(file string, place func(from, to string) error) (err error) {
 	tmp, err := os.CreateTemp(filepath.Dir(file), filepath.Base(file)+".*")
 	if err != nil {

@@ -1,8 +1,8 @@
-// Package git reads git's knowledge of a work tree and commits a folder of it, with the
-// user's own git.
+// Package git reads what git knows of a work tree, commits folders of it, and exchanges them
+// with other clones, with the user's own git.
 //
 // Reading runs no program that the repository's configuration names and contacts no other
-// machine. Only [Commit] and [Fetch] work as the user's own command would: with hooks,
+// machine. What commits or exchanges works as the user's own command would: with hooks,
 // filters, signing and the network.
 package git
 

@@ -90,8 +90,7 @@ func ChangedIn(ctx context.Context, root, from, to string) (paths []string, err 
 	return paths, err
 }
 
-// BlobID returns the id that a content has in the repository of dir, whose commits have ids
-// as long as like.
+// BlobID returns the id that a content has in a repository whose ids are as long as like.
 func BlobID(content []byte, like string) string { return blobID(content, max(len(like), 40)) }
 
 // Blobs returns contents by their ids. In a partial clone git fetches those that are
