@@ -47,7 +47,7 @@ func main() {
 	}
 }
 
-// run serves until the process is told to stop.
+// run serves until the process gets a signal to stop.
 func run(args []string) error {
 	var o companion.Serving
 	if len(args) != 1 || json.Unmarshal([]byte(args[0]), &o) != nil {

@@ -41,7 +41,7 @@ func (r Ref) Push(ctx context.Context) (sent bool, err error) {
 			return err == nil, err
 		}
 		// Either another push of this clone was faster, or this clone is a copy of the one
-		// that has the name, or the own ref was made anew.
+		// that has the name, or somebody deleted the own ref and it was made again.
 		if again, err := r.look(ctx); err != nil || again.own != st.own {
 			continue
 		}
