@@ -35,6 +35,10 @@ func settledLines[R any](r *Reader, k logKind[R], heads headReader) iter.Seq2[R,
 			yield(none, err)
 			return
 		}
+		if len(counts) == 0 {
+			readAll(r, k)(yield)
+			return
+		}
 		done := map[string]bool{}
 		for line, err := range readAll(r, k) {
 			id := k.record(&line).id()

@@ -61,7 +61,7 @@ func Valid(b []byte) error {
 // Members returns the members of the object b in order, duplicates included. The values
 // are slices of b.
 func Members(b []byte) ([]Member, error) {
-	var members []Member
+	members := make([]Member, 0, 12) // as many as most records have
 	var name string
 	err := whole(b, '{', func(quoted []byte, _ int) (err error) {
 		name, err = Unquote(quoted)
@@ -144,7 +144,7 @@ func Object(b []byte) ([]Member, error) {
 	if err != nil {
 		return nil, err
 	}
-	var seen names
+	seen := names{few: make([]string, 0, min(len(members), maxFew))}
 	for _, m := range members {
 		if err := seen.add(m.Name, offset(b, m.Value)); err != nil {
 			return nil, err
@@ -152,6 +152,8 @@ func Object(b []byte) ([]Member, error) {
 	}
 	return members, nil
 }
+
+const maxFew = 32
 
 // names holds the names already seen in one object: a list while there are few, a map
 // beyond that, so that many names do not take quadratic time.
@@ -167,7 +169,7 @@ func (n *names) add(name string, at int) error {
 	if n.many[name] || slices.Contains(n.few, name) {
 		return fail(at, "name %q appears twice", name)
 	}
-	if n.few = append(n.few, name); len(n.few) > 32 {
+	if n.few = append(n.few, name); len(n.few) == maxFew {
 		if n.many == nil {
 			n.many = map[string]bool{}
 		}

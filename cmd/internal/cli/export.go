@@ -210,7 +210,7 @@ type exported struct {
 
 // put writes an export where it goes.
 func (t *exportTarget) put(g *export.Gathered, content []byte) error {
-	messages := len(export.Counting(g.Messages))
+	messages := export.Count(g.Messages)
 	if t.options.bundle {
 		return t.bundle.add(t.name(g), g.At(), messages, content)
 	}

@@ -5,6 +5,7 @@ package export
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"path"
 	"slices"
 	"unicode/utf8"
@@ -114,15 +115,13 @@ func (g *gatherer) conversation(c *store.Conversation, out *portable.Conversatio
 	for _, d := range damage {
 		g.warnings = append(g.warnings, d.Error())
 	}
-	if out.Messages, err = g.records(c); err != nil {
+	out.Messages, err = records(g, c.Messages(), c.SettledMessages(), func(m *schema.Message) bool { return len(m.Redacted) > 0 })
+	if err != nil {
 		return err
 	}
-	for t, err := range c.SettledTools() {
-		if whole, err := g.whole(err); err != nil {
-			return err
-		} else if whole {
-			out.Tools = append(out.Tools, t)
-		}
+	out.Tools, err = records(g, c.Tools(), c.SettledTools(), func(t *schema.Tool) bool { return len(t.Redacted) > 0 })
+	if err != nil {
+		return err
 	}
 	if !g.options.filters() {
 		out.Summaries, _ = c.Summaries()
@@ -144,12 +143,26 @@ func (g *gatherer) conversation(c *store.Conversation, out *portable.Conversatio
 	return g.subagents(c, out)
 }
 
-func (g *gatherer) records(c *store.Conversation) (list []schema.Message, err error) {
-	for m, err := range c.SettledMessages() {
+// records reads a log: as it is, and settled only if it has a record that was redacted,
+// because that takes longer.
+func records[R any](g *gatherer, plain, settled iter.Seq2[R, error], redacted func(*R) bool) ([]R, error) {
+	before := g.warnings
+	list, err := undamaged(g, plain)
+	for i := range list {
+		if redacted(&list[i]) {
+			g.warnings = before
+			return undamaged(g, settled)
+		}
+	}
+	return list, err
+}
+
+func undamaged[R any](g *gatherer, seq iter.Seq2[R, error]) (list []R, err error) {
+	for r, err := range seq {
 		if whole, err := g.whole(err); err != nil {
 			return nil, err
 		} else if whole {
-			list = append(list, m)
+			list = append(list, r)
 		}
 	}
 	return list, nil
@@ -239,8 +252,28 @@ func counting[R any](lines []R, key func(*R) (string, int64)) (list []R) {
 	return list
 }
 
+// Count returns the number of messages of which lines has revisions.
+func Count(lines []schema.Message) int {
+	return count(lines, func(m *schema.Message) string { return m.ID })
+}
+
+func count[R any](lines []R, id func(*R) string) (n int) {
+	seen := make(map[string]bool, len(lines))
+	for i := range lines {
+		if id := id(&lines[i]); id == "" || !seen[id] {
+			seen[id] = true
+			n++
+		}
+	}
+	return n
+}
+
 // number numbers the messages as cortext show and payloads do.
 func number(lines []schema.Message) {
+	if Count(lines) == len(lines) {
+		schema.NumberAll(lines)
+		return
+	}
 	messages := Counting(lines)
 	schema.NumberAll(messages)
 	numbers := make(map[string]int, len(messages))

@@ -68,8 +68,8 @@ func (im *Importer) Import(ctx context.Context, c *portable.Conversation) (*Impo
 	if len(c.Messages) == 0 {
 		return nil, &portable.FormatError{Why: "holds no message"}
 	}
-	out := &Imported{Messages: len(Counting(c.Messages)), Subagents: len(c.Subagents)}
-	out.Tools = len(counting(c.Tools, func(t *schema.Tool) (string, int64) { return t.ID, t.Precedence() }))
+	out := &Imported{Messages: Count(c.Messages), Subagents: len(c.Subagents)}
+	out.Tools = count(c.Tools, func(t *schema.Tool) string { return t.ID })
 	for _, left := range c.LeftOut {
 		out.Warnings = append(out.Warnings, "the export left out "+left)
 	}

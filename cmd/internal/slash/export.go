@@ -43,5 +43,5 @@ func (c *Commands) export(ctx context.Context, agent inject.Agent, e inject.Even
 	if err := export.WriteFile(filepath.Join(c.ws.Store.Root(), file), out.Bytes()); err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("%sthe conversation is exported to %s in the folder of the workspace, with %d messages.", Prefix, file, len(export.Counting(g.Messages))), nil
+	return fmt.Sprintf("%sthe conversation is exported to %s in the folder of the workspace, with %d messages.", Prefix, file, export.Count(g.Messages)), nil
 }
