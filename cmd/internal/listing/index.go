@@ -22,7 +22,7 @@ import (
 // when it is first read, so that any damage counts as a missing index.
 
 const (
-	indexMagic = "cortext listing index 4"
+	indexMagic = "cortext listing index 5"
 	headBytes  = 512
 	blockBytes = 32 << 10
 	rowBytes   = 96
@@ -42,6 +42,10 @@ const (
 	baseSection          // rows by the hash of their folder's own name
 	jsonSection          // rows as --json prints them, separated by commas
 	sourceSection        // the sources of each row, after a table of where they begin
+	titleSection         // rows by the hash of their folded title
+	termSection          // the terms of names, first prompts and summaries: see [builder.addTerms]
+	placeSection         // where the hits of each term begin
+	hitSection           // the rows that have each term
 	gramSection          // which blocks of names may contain a text: see [builder.addGrams]
 	sectionCount
 )
@@ -135,7 +139,7 @@ func openIndex(in io.ReaderAt, size int64, closer func() error) (*index, error) 
 		at += x.size[s]
 	}
 	if size != x.data+at || blocks != (at+blockBytes-1)/blockBytes || x.size[rowSection] != int64(x.n)*rowBytes ||
-		x.size[lookSection] != int64(x.n)*store.LookBytes || x.size[idSection]%slotBytes+x.size[folderSection]%slotBytes+x.size[baseSection]%slotBytes != 0 {
+		x.size[lookSection] != int64(x.n)*store.LookBytes || x.size[idSection]%slotBytes+x.size[folderSection]%slotBytes+x.size[baseSection]%slotBytes+x.size[titleSection]%slotBytes != 0 {
 		return nil, errDamaged
 	}
 	if x.sums = head[headBytes:]; x.data <= int64(len(head)) {

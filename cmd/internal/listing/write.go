@@ -34,7 +34,7 @@ type builder struct {
 func encode(records []*record) ([]byte, error) {
 	b := builder{records: records, rows: make([]fixed, len(records))}
 	b.reserve()
-	parts := []func(){b.addJSON, b.addNames, b.addTexts, b.addNumbers, b.addLooks, b.addIDs, b.addFolders, b.addSources}
+	parts := []func(){b.addTerms, b.addJSON, b.addNames, b.addTexts, b.addNumbers, b.addLooks, b.addIDs, b.addFolders, b.addSources}
 	inParallel(len(parts), func(i int) { parts[i]() }) // each sets its own sections, and fields of the rows
 	for i := range b.rows {
 		b.section[rowSection] = b.rows[i].appendTo(b.section[rowSection])
@@ -87,6 +87,7 @@ func (b *builder) addJSON() {
 func (b *builder) addNames() {
 	for i, r := range b.records {
 		b.rows[i].name = b.append(nameSection, func(n []byte) []byte { return find.AppendName(n, r.Title, r.Folder(), r.ID) })
+		b.section[nameSection] = append(b.section[nameSection], '\n') // not part of the name
 	}
 }
 
@@ -150,14 +151,15 @@ func (b *builder) addSources() {
 	b.section[sourceSection] = append(table, list...)
 }
 
-// addIDs adds the hash tables from ids, and from folder names, to rows.
+// addIDs adds the hash tables from ids, folder names and titles to rows.
 func (b *builder) addIDs() {
-	ids, bases := make([]slot, len(b.records)), make([]slot, len(b.records))
+	ids, bases, titles := make([]slot, len(b.records)), make([]slot, len(b.records)), make([]slot, len(b.records))
 	for i, r := range b.records {
 		ids[i] = slot{idHash(r.ID), uint32(i)}
 		bases[i] = slot{baseHash(find.BaseName(r.Folder())), uint32(i)}
+		titles[i] = slot{baseHash(find.FoldTitle(r.Title)), uint32(i)}
 	}
-	b.section[idSection], b.section[baseSection] = sorted(ids), sorted(bases)
+	b.section[idSection], b.section[baseSection], b.section[titleSection] = sorted(ids), sorted(bases), sorted(titles)
 }
 
 // addFolders adds the hash table from folders to rows.
