@@ -50,6 +50,9 @@ const (
 	sectionCount
 )
 
+// nameEnd follows each name in the section of names. It is in no folded text.
+const nameEnd = 0xff
+
 // errDamaged means that the index was changed after it was written.
 var errDamaged = errors.New("the index of conversations is damaged")
 

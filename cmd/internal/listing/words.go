@@ -1,9 +1,7 @@
 package listing
 
 import (
-	"bytes"
 	"math/bits"
-	"runtime"
 	"slices"
 	"sync"
 
@@ -79,7 +77,7 @@ func (m *matcher) beginnings() error {
 		blocks += bits.OnesCount8(b)
 	}
 	if may == nil || blocks > 2*len(may) { // a quarter
-		rows, err := m.scan(find.Beginning, nil)
+		rows, err := m.scan(find.Beginning)
 		if err != nil {
 			return err
 		}
@@ -108,52 +106,9 @@ func (m *matcher) beginnings() error {
 	return m.tryRows(rows, find.Beginning)
 }
 
-// scan returns the sorted rows of the index that match in a tier, by their names alone. If
-// among is not nil, it considers only those.
-func (m *matcher) scan(tier find.Tier, among rowSet) (rows []int, err error) {
-	names, err := m.base.load(nameSection)
-	if err != nil {
-		return nil, err
-	}
-	const lines = 3 // of a name
-	workers := 4 * runtime.GOMAXPROCS(0)
-	part := len(names)/workers + 1
-	cut := func(k int) (int, int) { return min(k*part, len(names)), min((k+1)*part, len(names)) }
-	before := make([]int, workers+1) // number of lines before each part
-	inParallel(workers, func(k int) {
-		from, end := cut(k)
-		before[k+1] = bytes.Count(names[from:end], []byte("\n"))
-	})
-	for k := range workers {
-		before[k+1] += before[k]
-	}
-	if before[workers] != lines*m.base.n {
-		return nil, errDamaged
-	}
-	found := make([][]int, workers)
-	inParallel(workers, func(k int) {
-		from, end := cut(k)
-		line := before[k]
-		for from > 0 && from < len(names) && (line%lines != 0 || names[from-1] != '\n') {
-			if names[from] == '\n' {
-				line++
-			}
-			from++
-		}
-		var texts find.Folded
-		for row := line / lines; from < end; row++ {
-			size := 0
-			for range lines {
-				size += bytes.IndexByte(names[from+size:], '\n') + 1
-			}
-			texts.Name = names[from : from+size-1]
-			if (among == nil || among.has(row)) && m.query.Hits(&texts, tier) {
-				found[k] = append(found[k], row)
-			}
-			from += size
-		}
-	})
-	return slices.Concat(found...), nil
+// scan returns the sorted rows of the index that match in a tier, by their names alone.
+func (m *matcher) scan(tier find.Tier) ([]int, error) {
+	return m.base.selectNames(func(name []byte) bool { return m.query.Hits(&find.Folded{Name: name}, tier) })
 }
 
 // byWords finds matches in the tiers from InName to Anywhere.
@@ -221,7 +176,7 @@ func (m *matcher) tryWords(having []fieldSets) error {
 			return err
 		}
 	} else {
-		rows, err := m.scan(find.InName, named)
+		rows, err := m.scan(find.InName)
 		if err != nil {
 			return err
 		}

@@ -87,7 +87,7 @@ func (b *builder) addJSON() {
 func (b *builder) addNames() {
 	for i, r := range b.records {
 		b.rows[i].name = b.append(nameSection, func(n []byte) []byte { return find.AppendName(n, r.Title, r.Folder(), r.ID) })
-		b.section[nameSection] = append(b.section[nameSection], '\n') // not part of the name
+		b.section[nameSection] = append(b.section[nameSection], nameEnd)
 	}
 }
 
