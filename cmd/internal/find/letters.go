@@ -74,6 +74,8 @@ func scattered(word, text string) bool {
 	return price(want, text) <= len(want)/2
 }
 
+func vowel(r rune) bool { return strings.ContainsRune("aeiouy", r) }
+
 // inOrder reports whether text has all letters of word in order.
 func inOrder(word, text string) bool {
 	for _, r := range word {
@@ -134,7 +136,7 @@ func price(want []rune, text string) int {
 					next[j] = min(next[j], before+gapToWord-perSkipped)
 				}
 			}
-			if !strings.ContainsRune("aeiouy", letters[j]) {
+			if !vowel(letters[j]) {
 				vowels = unreachable
 			}
 			vowels, within = min(vowels, ends[j]), min(within, ends[j])

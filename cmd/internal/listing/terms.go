@@ -118,6 +118,13 @@ func (s rowSet) join(other rowSet) {
 	}
 }
 
+// joinBoth adds the rows that are in both of two other sets.
+func (s rowSet) joinBoth(a, b rowSet) {
+	for i := range s {
+		s[i] |= a[i] & b[i]
+	}
+}
+
 func (s rowSet) count() (n int) {
 	for _, w := range s {
 		n += bits.OnesCount64(w)

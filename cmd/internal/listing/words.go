@@ -235,33 +235,3 @@ func (m *matcher) eachOf(rows []int, f func(at, row int) error) error {
 		return nil
 	})
 }
-
-// byLetters finds matches in the last tier, best first.
-func (m *matcher) byLetters() ([]int, find.Tier, error) {
-	var scores []find.Score
-	var mu sync.Mutex
-	add := func(at int, r *Row) {
-		if score, ok := m.query.Letters(r.Title, r.Folder()); ok {
-			mu.Lock()
-			defer mu.Unlock()
-			scores = append(scores, find.Score{At: at, Score: score})
-		}
-	}
-	for _, s := range m.spans {
-		if s.base < 0 && m.sel.filter.Selects(&m.added[s.added].Row) {
-			add(s.at, &m.added[s.added].Row)
-		}
-	}
-	err := m.eachOf(m.base.allRows().rows(), func(at, row int) error {
-		r, _, err := m.base.row(row)
-		if err == nil {
-			add(at, &r)
-		}
-		return err
-	})
-	if err != nil || len(scores) == 0 {
-		return nil, find.None, err
-	}
-	slices.SortFunc(scores, func(a, b find.Score) int { return a.At - b.At })
-	return find.Best(scores, len(scores)), find.ByLetters, nil
-}
