@@ -27,6 +27,8 @@ const (
 	blockBytes = 32 << 10
 	rowBytes   = 96
 	slotBytes  = 12
+
+	letterBytes = 4
 )
 
 // The sections.
@@ -46,6 +48,7 @@ const (
 	termSection          // the terms of names, first prompts and summaries: see [builder.addTerms]
 	placeSection         // where the hits of each term begin
 	hitSection           // the rows that have each term
+	letterSection        // the letters of each row's title and folder: see [find.LettersOf]
 	gramSection          // which blocks of names may contain a text: see [builder.addGrams]
 	sectionCount
 )
@@ -142,7 +145,7 @@ func openIndex(in io.ReaderAt, size int64, closer func() error) (*index, error) 
 		at += x.size[s]
 	}
 	if size != x.data+at || blocks != (at+blockBytes-1)/blockBytes || x.size[rowSection] != int64(x.n)*rowBytes ||
-		x.size[lookSection] != int64(x.n)*store.LookBytes || x.size[idSection]%slotBytes+x.size[folderSection]%slotBytes+x.size[baseSection]%slotBytes+x.size[titleSection]%slotBytes != 0 {
+		x.size[lookSection] != int64(x.n)*store.LookBytes || x.size[letterSection] != int64(x.n)*letterBytes || x.size[idSection]%slotBytes+x.size[folderSection]%slotBytes+x.size[baseSection]%slotBytes+x.size[titleSection]%slotBytes != 0 {
 		return nil, errDamaged
 	}
 	if x.sums = head[headBytes:]; x.data <= int64(len(head)) {

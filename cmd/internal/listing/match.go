@@ -246,28 +246,3 @@ func (l *Listing) Mentioning(text string) (at []int) {
 	})
 	return at
 }
-
-// Nearest returns the positions of up to n conversations that a query without a match may
-// refer to, among those that a filter selects, best first.
-func (l *Listing) Nearest(query string, f Filter, n int) (at []int) {
-	l.try(func(v *view) error {
-		among, err := v.selectAll(&f)
-		if err != nil || query == "" {
-			return err
-		}
-		items := make([]find.Item, len(among))
-		for i, k := range among {
-			r, err := v.row(k)
-			if err != nil {
-				return err
-			}
-			items[i] = *r.item()
-		}
-		at = find.Nearest(items, query, n)
-		for i := range at {
-			at[i] = among[at[i]]
-		}
-		return nil
-	})
-	return at
-}

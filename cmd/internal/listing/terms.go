@@ -111,6 +111,13 @@ func (s rowSet) keep(other rowSet) {
 	}
 }
 
+// remove removes the rows of another set.
+func (s rowSet) remove(other rowSet) {
+	for i := range s {
+		s[i] &^= other[i]
+	}
+}
+
 // join adds the rows of another set.
 func (s rowSet) join(other rowSet) {
 	for i := range s {

@@ -1,0 +1,179 @@
+package listing
+
+import (
+	"encoding/binary"
+	"maps"
+	"slices"
+	"sync"
+
+	"cortext/cmd/internal/find"
+)
+
+// Nearest returns the positions of up to n conversations that a query without a match may
+// refer to, among those that a filter selects, best first. See [find.Nearest].
+func (l *Listing) Nearest(query string, f Filter, n int) (at []int) {
+	l.try(func(v *view) error {
+		sel, err := v.selector(&f)
+		if err != nil || query == "" {
+			return err
+		}
+		m := &matcher{view: v, sel: sel, all: f.selectsAll()}
+		at, err = m.nearest(find.ParseTyped(query), n)
+		return err
+	})
+	return at
+}
+
+func (m *matcher) nearest(t *find.Typed, n int) ([]int, error) {
+	var hits []find.Score
+	m.eachAdded(func(at int, item *find.Item) {
+		if score := t.Score(item); t.IsNear(score) {
+			hits = append(hits, find.Score{At: at, Score: score})
+		}
+	})
+	scores, err := m.base.nearness(t)
+	if err != nil {
+		return nil, err
+	}
+	var rows []int
+	for row, score := range scores {
+		if t.IsNear(int(score)) {
+			rows = append(rows, row)
+		}
+	}
+	for k, s := range m.spans {
+		if s.base < 0 {
+			continue
+		}
+		from, _ := slices.BinarySearch(rows, s.base)
+		for _, row := range rows[from:] {
+			if row >= s.base+m.end(k)-s.at {
+				break
+			}
+			ok, err := m.selects(row)
+			if err != nil {
+				return nil, err
+			}
+			if ok {
+				hits = append(hits, find.Score{At: s.at + row - s.base, Score: int(scores[row])})
+			}
+		}
+	}
+	if len(hits) == 0 {
+		if hits, err = m.initials(t); err != nil {
+			return nil, err
+		}
+	}
+	slices.SortFunc(hits, func(a, b find.Score) int { return a.At - b.At })
+	return find.Best(hits, n), nil
+}
+
+// nearness returns how near each row is.
+func (x *index) nearness(t *find.Typed) ([]int32, error) {
+	scores := make([]int32, x.n)
+	near := make([]map[int][]int, t.Words()) // the terms of each nearness to each typed word
+	for k := range near {
+		near[k] = map[int][]int{}
+	}
+	var mu sync.Mutex
+	err := x.eachTerm(func(n int, term []byte) {
+		letters := find.LettersOf(term)
+		for k := range near {
+			if d := t.NearTerm(k, term, letters); d > 0 {
+				mu.Lock()
+				near[k][d] = append(near[k][d], n)
+				mu.Unlock()
+			}
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	for k := range near {
+		ids, err := x.nearIDs(t, k)
+		if err != nil {
+			return nil, err
+		}
+		values := slices.Collect(maps.Keys(near[k]))
+		values = slices.AppendSeq(values, maps.Keys(ids))
+		slices.Sort(values)
+		done := x.noRows()
+		for _, value := range slices.Backward(slices.Compact(values)) {
+			sets := x.noFields()
+			if err := x.addHits(&sets, near[k][value]); err != nil {
+				return nil, err
+			}
+			set := sets[nameTerms]
+			for _, row := range ids[value] {
+				set.add(row)
+			}
+			set.remove(done)
+			for _, row := range set.rows() {
+				scores[row] += int32(value)
+			}
+			done.join(set)
+		}
+	}
+	return scores, nil
+}
+
+// nearIDs returns the rows whose id is near a typed word, by how near it is.
+func (x *index) nearIDs(t *find.Typed, word int) (map[int][]int, error) {
+	if !t.MayBeID(word) {
+		return nil, nil
+	}
+	near := map[int][]int{}
+	for row := range x.n {
+		r, _, err := x.row(row)
+		if err != nil {
+			return nil, err
+		}
+		if d := t.NearID(word, r.ID); d > 0 {
+			near[d] = append(near[d], row)
+		}
+	}
+	return near, nil
+}
+
+// initials scores the rows that have the typed letters as the first letters of words.
+func (m *matcher) initials(t *find.Typed) (hits []find.Score, err error) {
+	var mu sync.Mutex
+	add := func(at int, title, folder string) {
+		if score, ok := t.Initials(title, folder); ok {
+			mu.Lock()
+			defer mu.Unlock()
+			hits = append(hits, find.Score{At: at, Score: score})
+		}
+	}
+	m.eachAdded(func(at int, item *find.Item) { add(at, item.Title, item.Folder) })
+	all, err := m.base.load(letterSection)
+	if err != nil {
+		return nil, err
+	}
+	want := t.Letters()
+	having := m.base.noRows()
+	for row := range m.base.n {
+		if binary.LittleEndian.Uint32(all[row*letterBytes:])&want == want {
+			having.add(row)
+		}
+	}
+	if having.count() > few {
+		rows, err := m.base.selectNames(t.InOrder)
+		if err != nil {
+			return nil, err
+		}
+		ordered := m.base.noRows()
+		for _, row := range rows {
+			ordered.add(row)
+		}
+		having.keep(ordered)
+	}
+	err = m.eachOf(having.rows(), func(at, row int) error {
+		r, _, err := m.base.row(row)
+		if err == nil {
+			add(at, r.Title, r.Folder())
+		}
+		return err
+	})
+	return hits, err
+}
