@@ -164,8 +164,10 @@ func (q *Query) Hits(f *Folded, tier Tier) bool {
 	return false
 }
 
-// BaseName returns the folded name of a folder, without its date.
-func BaseName(folder string) string { return fold(path.Base(folder)) }
+// BaseName returns the folded name of a folder, without its date, as [AppendName] has it.
+func BaseName(folder string) string {
+	return strings.ReplaceAll(fold(path.Base(folder)), "\n", " ")
+}
 
 // Exact returns an id and [BaseName]s. Each conversation that the query hits in a tier up
 // to [ByFolder] has at least one of them.

@@ -114,20 +114,20 @@ func (s *Scatter) atBeginning(letters []rune, from int, f func(Piece)) {
 	}
 	ends[0] = 0
 	for to := from + 2; to <= len(s.want); to++ {
-		least := unreachable
+		least, inside := unreachable, unreachable // with the gap behind the piece, and without
 		vowels, within := unreachable, unreachable
 		for j, c := range letters {
 			next[j] = unreachable
 			if j > 0 && c == s.want[to-1] {
 				next[j] = min(ends[j-1], vowels+gapOfVowels, within+gapWithin)
-				least = min(least, priced(to, j, next[j]))
+				least, inside = min(least, priced(to, j, next[j])), min(inside, next[j])
 			}
 			if !vowel(c) {
 				vowels = unreachable
 			}
 			vowels, within = min(vowels, ends[j]), min(within, ends[j])
 		}
-		if least > s.price {
+		if inside > s.price {
 			return
 		}
 		f(Piece{from, to, least})
