@@ -34,18 +34,40 @@ func Best(scores []Score, n int) []int {
 // have by accident.
 func (q *Query) Letters(title, folder string) (score int, ok bool) {
 	texts := []string{title, path.Base(folder)}
-	folded := []string{fold(texts[0]), fold(texts[1])}
+	if !q.lettersIn(fold(texts[0]), fold(texts[1])) {
+		return 0, false
+	}
 	for _, w := range bytes.Fields(q.text) {
 		w := string(w)
-		if !slices.ContainsFunc(folded, func(t string) bool { return strings.Contains(t, w) || scattered(w, t) }) {
-			return 0, false
-		}
 		if best := fuzzy.Find(w, texts); len(best) > 0 {
 			score += best[0].Score
 		}
 	}
 	return score, true
 }
+
+// LettersIn reports whether [Query.Letters] accepts a title and folder by their folded name;
+// see [AppendName].
+func (q *Query) LettersIn(name []byte) bool {
+	title, rest, _ := bytes.Cut(name, []byte("\n"))
+	folder, _, _ := bytes.Cut(rest, []byte("\n"))
+	return q.lettersIn(string(title), path.Base(string(folder)))
+}
+
+// lettersIn reports whether each word of the query is in one of two folded texts, with letters
+// left out.
+func (q *Query) lettersIn(title, folder string) bool {
+	for _, w := range bytes.Fields(q.text) {
+		w := string(w)
+		if !strings.Contains(title, w) && !strings.Contains(folder, w) && !scattered(w, title) && !scattered(w, folder) {
+			return false
+		}
+	}
+	return true
+}
+
+// LetterSet returns the letters that [Query.Letters] looks for, as [LettersOf] does.
+func (q *Query) LetterSet() uint32 { return LettersOf(q.text) }
 
 // The price of a gap between two letters, by the position of the second.
 const (
@@ -67,8 +89,11 @@ const (
 // the beginning of a later one, and few gaps for the number of letters. Both arguments
 // are folded.
 func scattered(word, text string) bool {
+	if !inOrder(word, text) {
+		return false
+	}
 	want := []rune(word)
-	if len(want) < minLetters || len(want) > maxWord || !inOrder(word, text) {
+	if len(want) < minLetters || len(want) > maxWord {
 		return false
 	}
 	return price(want, text) <= len(want)/2

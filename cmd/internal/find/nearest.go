@@ -99,6 +99,43 @@ func (t *Typed) MayBeID(word int) bool {
 // NearID returns how near an id is to a typed word.
 func (t *Typed) NearID(word int, id string) int { return nearness(t.words[word:word+1], id)[0] }
 
+// MayBeNear returns a function that reports whether a folded name ends in an id that may be near
+// a typed word; see [AppendName].
+func (t *Typed) MayBeNear(word int) func(row int, name []byte) bool {
+	typed := t.words[word]
+	n := utf8.RuneCountInString(typed)
+	if n > maxWord || len(typed) > n {
+		return func(int, []byte) bool { return true }
+	}
+	var at [utf8.RuneSelf]uint64 // where the typed word has a letter, as bits
+	for i := range n {
+		at[typed[i]] |= 1 << i
+	}
+	return func(_ int, name []byte) bool {
+		id := name[bytes.LastIndexByte(name, '\n')+1:]
+		// The distance of the typed word to each beginning of the id, by the bit-parallel
+		// algorithm of Hyyrö (2003): plus and minus say where it grows and shrinks.
+		plus, minus, equal, before := ^uint64(0), uint64(0), uint64(0), uint64(0)
+		d := n
+		for _, c := range id {
+			if c >= utf8.RuneSelf {
+				return true
+			}
+			here := at[c]
+			swapped := (^equal & here << 1) & before
+			equal = (here&plus + plus ^ plus) | here | minus | swapped
+			up, down := minus|^(equal|plus), equal&plus
+			d += int(up>>(n-1)&1) - int(down>>(n-1)&1)
+			if d <= slips(n) {
+				return true
+			}
+			up, down = up<<1|1, down<<1
+			plus, minus, before = down|^(equal|up), up&equal, here
+		}
+		return inOrder(typed, string(id))
+	}
+}
+
 // NearTerm returns how near a term of a title or folder is to a typed word; see [EachTerm].
 func (t *Typed) NearTerm(word int, term []byte, letters uint32) (near int) {
 	typed := t.words[word]

@@ -36,11 +36,7 @@ func (b *builder) addGrams() {
 	if len(names) <= copied {
 		return
 	}
-	first := 0 // offset of the section in its first block
-	for _, s := range b.section[:nameSection] {
-		first += len(s)
-	}
-	first %= blockBytes
+	first := b.skippedBefore(nameSection)
 	blocks := (first + len(names) + blockBytes - 1) / blockBytes
 	row := gramRow(blocks)
 	table := make([]byte, row<<gramBits)

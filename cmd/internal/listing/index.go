@@ -48,6 +48,7 @@ const (
 	termSection          // the terms of names, first prompts and summaries: see [builder.addTerms]
 	placeSection         // where the hits of each term begin
 	hitSection           // the rows that have each term
+	orderSection         // the number of names that end before each of their blocks
 	letterSection        // the letters of each row's title and folder: see [find.LettersOf]
 	gramSection          // which blocks of names may contain a text: see [builder.addGrams]
 	sectionCount
@@ -270,6 +271,21 @@ func (x *index) row(i int) (r Row, f fixed, err error) {
 		return r, f, errDamaged
 	}
 	return r, f, nil
+}
+
+// titled reads the title and folder of a row.
+func (x *index) titled(i int) (title, folder string, err error) {
+	f, err := x.fixed(i)
+	if err != nil {
+		return "", "", err
+	}
+	heap, err := x.bytes(heapSection, int64(f.heap.at), int64(f.heap.size))
+	d := decoder{text(heap), err == nil}
+	r := Row{Path: d.string(), Title: d.string()}
+	if err == nil && !d.ok {
+		err = errDamaged
+	}
+	return r.Title, r.Folder(), err
 }
 
 // record reads a row with its look, without its sources.

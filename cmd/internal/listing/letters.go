@@ -1,6 +1,7 @@
 package listing
 
 import (
+	"encoding/binary"
 	"maps"
 	"slices"
 	"sync"
@@ -12,8 +13,8 @@ import (
 func (m *matcher) byLetters() ([]int, find.Tier, error) {
 	var scores []find.Score
 	var mu sync.Mutex
-	add := func(at int, r *Row) {
-		if score, ok := m.query.Letters(r.Title, r.Folder()); ok {
+	add := func(at int, title, folder string) {
+		if score, ok := m.query.Letters(title, folder); ok {
 			mu.Lock()
 			defer mu.Unlock()
 			scores = append(scores, find.Score{At: at, Score: score})
@@ -21,15 +22,16 @@ func (m *matcher) byLetters() ([]int, find.Tier, error) {
 	}
 	for _, s := range m.spans {
 		if s.base < 0 && m.sel.filter.Selects(&m.added[s.added].Row) {
-			add(s.at, &m.added[s.added].Row)
+			r := &m.added[s.added].Row
+			add(s.at, r.Title, r.Folder())
 		}
 	}
-	rows, err := m.base.lettered(m.query.LetterWords())
+	rows, err := m.base.lettered(m.query)
 	if err == nil {
 		err = m.eachOf(rows, func(at, row int) error {
-			r, _, err := m.base.row(row)
+			title, folder, err := m.base.titled(row)
 			if err == nil {
-				add(at, &r)
+				add(at, title, folder)
 			}
 			return err
 		})
@@ -41,10 +43,28 @@ func (m *matcher) byLetters() ([]int, find.Tier, error) {
 	return find.Best(scores, len(scores)), find.ByLetters, nil
 }
 
+// withLetters returns the rows whose title and folder have some letters; see [find.LettersOf].
+func (x *index) withLetters(want uint32) (rowSet, error) {
+	letters, err := x.load(letterSection)
+	if err != nil {
+		return nil, err
+	}
+	rows := x.noRows()
+	for row := range x.n {
+		if binary.LittleEndian.Uint32(letters[row*letterBytes:])&want == want {
+			rows.add(row)
+		}
+	}
+	return rows, nil
+}
+
 // lettered returns the rows whose title or folder may have each word, or its letters.
-func (x *index) lettered(words []find.LetterWord) ([]int, error) {
-	all := x.allRows()
-	for _, w := range words {
+func (x *index) lettered(q *find.Query) ([]int, error) {
+	all, err := x.withLetters(q.LetterSet())
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range q.LetterWords() {
 		having, err := x.having(w.Word)
 		if err != nil {
 			return nil, err
@@ -59,7 +79,10 @@ func (x *index) lettered(words []find.LetterWord) ([]int, error) {
 		}
 		all.keep(set)
 	}
-	return all.rows(), nil
+	if all.count() <= few {
+		return all.rows(), nil
+	}
+	return x.selectNames(func(row int, name []byte) bool { return all.has(row) && q.LettersIn(name) })
 }
 
 // scattered returns the rows in which the letters of a word may be scattered: those with
@@ -81,6 +104,13 @@ func (x *index) scattered(s *find.Scatter) (rowSet, error) {
 		return nil, err
 	}
 	prune(s, terms)
+	total := 0
+	for _, list := range terms {
+		total += len(list)
+	}
+	if total > manyPieces {
+		return x.allRows(), nil
+	}
 	// covered has the rows with pieces for the letters up to one, by the price.
 	covered := make([][]rowSet, s.Length()+1)
 	for i := range covered {
@@ -111,6 +141,9 @@ func (x *index) scattered(s *find.Scatter) (rowSet, error) {
 	}
 	return rows, nil
 }
+
+// manyPieces is the number of terms from which looking at the letters of all names is faster.
+const manyPieces = 50_000
 
 // prune removes the pieces that are in no sequence of pieces which makes up the word at a low
 // enough price, whatever rows have them.

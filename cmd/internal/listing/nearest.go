@@ -1,7 +1,6 @@
 package listing
 
 import (
-	"encoding/binary"
 	"maps"
 	"slices"
 	"sync"
@@ -122,8 +121,12 @@ func (x *index) nearIDs(t *find.Typed, word int) (map[int][]int, error) {
 	if !t.MayBeID(word) {
 		return nil, nil
 	}
+	rows, err := x.selectNames(t.MayBeNear(word))
+	if err != nil {
+		return nil, err
+	}
 	near := map[int][]int{}
-	for row := range x.n {
+	for _, row := range rows {
 		r, _, err := x.row(row)
 		if err != nil {
 			return nil, err
@@ -146,32 +149,20 @@ func (m *matcher) initials(t *find.Typed) (hits []find.Score, err error) {
 		}
 	}
 	m.eachAdded(func(at int, item *find.Item) { add(at, item.Title, item.Folder) })
-	all, err := m.base.load(letterSection)
+	having, err := m.base.withLetters(t.Letters())
 	if err != nil {
 		return nil, err
 	}
-	want := t.Letters()
-	having := m.base.noRows()
-	for row := range m.base.n {
-		if binary.LittleEndian.Uint32(all[row*letterBytes:])&want == want {
-			having.add(row)
-		}
-	}
-	if having.count() > few {
-		rows, err := m.base.selectNames(t.InOrder)
-		if err != nil {
+	rows := having.rows()
+	if len(rows) > few {
+		if rows, err = m.base.selectNames(func(row int, name []byte) bool { return having.has(row) && t.InOrder(name) }); err != nil {
 			return nil, err
 		}
-		ordered := m.base.noRows()
-		for _, row := range rows {
-			ordered.add(row)
-		}
-		having.keep(ordered)
 	}
-	err = m.eachOf(having.rows(), func(at, row int) error {
-		r, _, err := m.base.row(row)
+	err = m.eachOf(rows, func(at, row int) error {
+		title, folder, err := m.base.titled(row)
 		if err == nil {
-			add(at, r.Title, r.Folder())
+			add(at, title, folder)
 		}
 		return err
 	})

@@ -104,6 +104,8 @@ func (x *index) allRows() rowSet {
 
 func (s rowSet) add(row int) { s[row/64] |= 1 << (row % 64) }
 
+func (s rowSet) has(row int) bool { return s[row/64]&(1<<(row%64)) != 0 }
+
 // keep removes the rows that are not in another set.
 func (s rowSet) keep(other rowSet) {
 	for i := range s {

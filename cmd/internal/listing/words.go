@@ -108,7 +108,7 @@ func (m *matcher) beginnings() error {
 
 // scan returns the sorted rows of the index that match in a tier, by their names alone.
 func (m *matcher) scan(tier find.Tier) ([]int, error) {
-	return m.base.selectNames(func(name []byte) bool { return m.query.Hits(&find.Folded{Name: name}, tier) })
+	return m.base.selectNames(func(_ int, name []byte) bool { return m.query.Hits(&find.Folded{Name: name}, tier) })
 }
 
 // byWords finds matches in the tiers from InName to Anywhere.
@@ -213,11 +213,6 @@ func (m *matcher) tryWords(having []fieldSets) error {
 // eachOf calls f in parallel with the position and number of those of some rows of the index
 // that are in the listing and that the filter selects.
 func (m *matcher) eachOf(rows []int, f func(at, row int) error) error {
-	if len(rows) > few {
-		if err := m.base.loadAll(); err != nil {
-			return err
-		}
-	}
 	return inChunks(len(rows), func(from, end int) error {
 		for _, row := range rows[from:end] {
 			at, ok := m.position(row)

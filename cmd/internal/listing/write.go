@@ -39,6 +39,7 @@ func encode(records []*record) ([]byte, error) {
 	for i := range b.rows {
 		b.section[rowSection] = b.rows[i].appendTo(b.section[rowSection])
 	}
+	b.addOrder()
 	b.addGrams()
 	size := 0
 	for _, s := range b.section {
