@@ -30,6 +30,17 @@ func appendFold(dst []byte, s string) []byte {
 	return dst
 }
 
+// IsFolded reports whether folding, as [AppendName] does, leaves an ASCII text as
+// it is.
+func IsFolded(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; c >= utf8.RuneSelf || 'A' <= c && c <= 'Z' || c == '\n' {
+			return false
+		}
+	}
+	return true
+}
+
 // foldRune returns the same rune for all runes that differ only in case: the ASCII
 // lower-case letter if there is one, otherwise the first in Unicode.
 func foldRune(r rune) rune {

@@ -116,8 +116,8 @@ func inOrder(word, text string) bool {
 // price returns the lowest total price of the gaps between the letters of want in text.
 func price(want []rune, text string) int {
 	var (
-		letters []rune
-		word    []int // the word index of each letter of the text
+		letters = make([]rune, 0, min(len(text), maxText))
+		word    = make([]int, 0, cap(letters)) // the word index of each letter of the text
 		words   = -1
 		inside  bool
 	)

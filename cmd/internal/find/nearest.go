@@ -99,20 +99,18 @@ func (t *Typed) MayBeID(word int) bool {
 // NearID returns how near an id is to a typed word.
 func (t *Typed) NearID(word int, id string) int { return nearness(t.words[word:word+1], id)[0] }
 
-// MayBeNear returns a function that reports whether a folded name ends in an id that may be near
-// a typed word; see [AppendName].
-func (t *Typed) MayBeNear(word int) func(row int, name []byte) bool {
+// MayBeNear returns a function that reports whether a folded id may be near a typed word.
+func (t *Typed) MayBeNear(word int) func(id []byte) bool {
 	typed := t.words[word]
 	n := utf8.RuneCountInString(typed)
 	if n > maxWord || len(typed) > n {
-		return func(int, []byte) bool { return true }
+		return func([]byte) bool { return true }
 	}
 	var at [utf8.RuneSelf]uint64 // where the typed word has a letter, as bits
 	for i := range n {
 		at[typed[i]] |= 1 << i
 	}
-	return func(_ int, name []byte) bool {
-		id := name[bytes.LastIndexByte(name, '\n')+1:]
+	return func(id []byte) bool {
 		// The distance of the typed word to each beginning of the id, by the bit-parallel
 		// algorithm of Hyyrö (2003): plus and minus say where it grows and shrinks.
 		plus, minus, equal, before := ^uint64(0), uint64(0), uint64(0), uint64(0)

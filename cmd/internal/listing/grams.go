@@ -17,6 +17,9 @@ const (
 	// gramsAfter is how far behind a block a gram may begin and still count as the block's,
 	// because a text that begins in the block may end there.
 	gramsAfter = 64
+
+	// gramsRead is how many grams of a text are looked up.
+	gramsRead = 12
 )
 
 // A text of two or three bytes that begins with the end of a line or a slash also has a gram,
@@ -80,7 +83,7 @@ func (x *index) mayBegin(texts [][]byte) (bits []byte, err error) {
 		for i := range of {
 			of[i] = 0xff
 		}
-		for at := 0; at+gramBytes <= len(t) && at < gramsAfter; at++ {
+		for at := 0; at+gramBytes <= len(t) && at < gramsRead; at++ {
 			b, err := x.bytes(gramSection, int64(gramHash(t[at:])*row), int64(row))
 			if err != nil {
 				return nil, err

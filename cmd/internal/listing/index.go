@@ -108,8 +108,9 @@ type index struct {
 
 	id       uint64 // distinguishes indexes
 	n        int
-	shown    int // rows with isShown
-	archived int // rows with isArchived
+	shown    int  // rows with isShown
+	archived int  // rows with isArchived
+	folded   bool // whether folding changes no id
 	sums     []byte
 	data     int64 // offset of the sections
 	from     [sectionCount]int64
@@ -135,6 +136,7 @@ func openIndex(in io.ReaderAt, size int64, closer func() error) (*index, error) 
 		return nil, errDamaged
 	}
 	x.id, x.n, x.shown, x.archived = binary.LittleEndian.Uint64(h[40:]), int(u32(48)), int(u32(52)), int(u32(56))
+	x.folded = u32(60) != 0
 	blocks := u32(32)
 	x.data = headBytes + 4*blocks
 	at := int64(0)

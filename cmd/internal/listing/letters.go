@@ -79,7 +79,7 @@ func (x *index) lettered(q *find.Query) ([]int, error) {
 		}
 		all.keep(set)
 	}
-	if all.count() <= few {
+	if all.count() <= manyLettered {
 		return all.rows(), nil
 	}
 	return x.selectNames(func(row int, name []byte) bool { return all.has(row) && q.LettersIn(name) })
@@ -141,6 +141,9 @@ func (x *index) scattered(s *find.Scatter) (rowSet, error) {
 	}
 	return rows, nil
 }
+
+// manyLettered is the number of rows from which checking names first is faster.
+const manyLettered = 8192
 
 // manyPieces is the number of terms from which looking at the letters of all names is faster.
 const manyPieces = 50_000

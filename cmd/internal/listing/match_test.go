@@ -40,6 +40,7 @@ func (w writer) text(most int) string {
 
 func (w writer) records(n int) []*record {
 	records := make([]*record, n)
+	byHand := w.r.IntN(2) == 0 // whether someone wrote ids
 	for i := range records {
 		r := &record{}
 		r.Title, r.Description, r.Summary = w.text(5), w.text(9), w.text(9)
@@ -47,8 +48,8 @@ func (w writer) records(n int) []*record {
 			r.Tags = append(r.Tags, w.word())
 		}
 		r.ID = fmt.Sprintf("01kce%d%06d", w.r.IntN(3), w.r.IntN(1_000_000))
-		if w.r.IntN(8) == 0 {
-			r.ID = strings.Map(func(c rune) rune { return max(c%utf8.RuneSelf, ' ') }, w.text(2)) // written by hand
+		if byHand && w.r.IntN(8) == 0 {
+			r.ID = strings.Map(func(c rune) rune { return max(c%utf8.RuneSelf, ' ') }, w.text(2))
 		}
 		r.Path = fmt.Sprintf("conversations/2026-%02d-%02d/%04d-%s", 1+w.r.IntN(12), 1+w.r.IntN(28), w.r.IntN(2400), strings.ReplaceAll(w.text(4), " ", "-"))
 		if w.r.IntN(20) == 0 {

@@ -1,6 +1,7 @@
 package listing
 
 import (
+	"bytes"
 	"maps"
 	"slices"
 	"sync"
@@ -121,12 +122,27 @@ func (x *index) nearIDs(t *find.Typed, word int) (map[int][]int, error) {
 	if !t.MayBeID(word) {
 		return nil, nil
 	}
-	rows, err := x.selectNames(t.MayBeNear(word))
+	may := t.MayBeNear(word)
+	near := map[int][]int{}
+	var mu sync.Mutex
+	rows, err := x.selectNames(func(row int, name []byte) bool {
+		id := name[bytes.LastIndexByte(name, '\n')+1:]
+		if !may(id) {
+			return false
+		}
+		if x.folded {
+			if d := t.NearID(word, string(id)); d > 0 {
+				mu.Lock()
+				near[d] = append(near[d], row)
+				mu.Unlock()
+			}
+		}
+		return !x.folded
+	})
 	if err != nil {
 		return nil, err
 	}
-	near := map[int][]int{}
-	for _, row := range rows {
+	for _, row := range rows { // by the id as it is
 		r, _, err := x.row(row)
 		if err != nil {
 			return nil, err

@@ -77,7 +77,7 @@ func (m *matcher) beginnings() error {
 		blocks += bits.OnesCount8(b)
 	}
 	if may == nil || blocks > 2*len(may) { // a quarter
-		rows, err := m.scan(find.Beginning)
+		rows, err := m.scan(find.Beginning, m.base.allRows())
 		if err != nil {
 			return err
 		}
@@ -106,9 +106,9 @@ func (m *matcher) beginnings() error {
 	return m.tryRows(rows, find.Beginning)
 }
 
-// scan returns the sorted rows of the index that match in a tier, by their names alone.
-func (m *matcher) scan(tier find.Tier) ([]int, error) {
-	return m.base.selectNames(func(_ int, name []byte) bool { return m.query.Hits(&find.Folded{Name: name}, tier) })
+// scan returns those of some rows of the index that match in a tier by their names alone.
+func (m *matcher) scan(tier find.Tier, among rowSet) ([]int, error) {
+	return m.base.selectNames(func(row int, name []byte) bool { return among.has(row) && m.query.Hits(&find.Folded{Name: name}, tier) })
 }
 
 // byWords finds matches in the tiers from InName to Anywhere.
@@ -176,7 +176,7 @@ func (m *matcher) tryWords(having []fieldSets) error {
 			return err
 		}
 	} else {
-		rows, err := m.scan(find.InName)
+		rows, err := m.scan(find.InName, named)
 		if err != nil {
 			return err
 		}

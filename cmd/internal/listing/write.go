@@ -238,6 +238,10 @@ func (b *builder) file(size int) []byte {
 			archived++
 		}
 	}
+	folded := uint32(1)
+	if slices.ContainsFunc(b.records, func(r *record) bool { return !find.IsFolded(r.ID) }) {
+		folded = 0
+	}
 	id := fnv.New64a()
 	_, _ = id.Write(sums)
 	h := out[:headBytes]
@@ -248,6 +252,7 @@ func (b *builder) file(size int) []byte {
 	binary.LittleEndian.PutUint32(h[48:], uint32(len(b.rows)))
 	binary.LittleEndian.PutUint32(h[52:], uint32(shown))
 	binary.LittleEndian.PutUint32(h[56:], uint32(archived))
+	binary.LittleEndian.PutUint32(h[60:], folded)
 	for s := range b.section {
 		binary.LittleEndian.PutUint64(h[64+8*s:], uint64(len(b.section[s])))
 	}
