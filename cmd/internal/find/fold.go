@@ -8,6 +8,9 @@ import (
 // fold returns a form of s that is equal for texts that differ only in case.
 func fold(s string) string { return string(appendFold(nil, s)) }
 
+// AppendFold appends a form of s that is equal for texts that differ only in case.
+func AppendFold(dst []byte, s string) []byte { return appendFold(dst, s) }
+
 func appendFold(dst []byte, s string) []byte {
 	for i := 0; i < len(s); {
 		c := s[i]

@@ -50,15 +50,19 @@ func (b *builder) addTerms() {
 		last[n] = uint32(len(hits))
 		count[n]++
 	}
-	var text []byte
+	var folded []byte
 	for i, r := range b.records {
-		row := uint32(i)
-		text = find.AppendName(text[:0], r.Title, r.Folder(), "")
-		find.EachTerm(text, func(term []byte) { add(row, nameTerms, term) })
-		text = find.AppendPrompt(text[:0], r.Description, r.Tags)
-		find.EachTerm(text, func(term []byte) { add(row, promptTerms, term) })
-		text = find.AppendText(text[:0], r.Summary)
-		find.EachTerm(text, func(term []byte) { add(row, summaryTerms, term) })
+		addText := func(field int, text string) {
+			folded = find.AppendFold(folded[:0], text)
+			find.EachTerm(folded, func(term []byte) { add(uint32(i), field, term) })
+		}
+		addText(nameTerms, r.Title)
+		addText(nameTerms, r.Folder())
+		addText(promptTerms, r.Description)
+		for _, tag := range r.Tags {
+			addText(promptTerms, tag)
+		}
+		addText(summaryTerms, r.Summary)
 	}
 	next := uint32(0) // where the hits of a term begin, once they are sorted by term
 	for n, k := range count {

@@ -217,18 +217,29 @@ func sorted(slots []slot) []byte {
 	return b
 }
 
+// sumsAtOnce is how many blocks are copied and summed at a time.
+const sumsAtOnce = 32
+
 // file assembles the header, the checksums and the sections.
 func (b *builder) file(size int) []byte {
 	blocks := (size + blockBytes - 1) / blockBytes
-	out := make([]byte, headBytes+4*blocks, headBytes+4*blocks+size)
-	for _, s := range b.section {
-		out = append(out, s...)
-	}
+	out := make([]byte, headBytes+4*blocks+size)
 	sums, data := out[headBytes:headBytes+4*blocks], out[headBytes+4*blocks:]
-	for i := range blocks {
-		block := data[i*blockBytes : min((i+1)*blockBytes, size)]
-		binary.LittleEndian.PutUint32(sums[4*i:], crc32.ChecksumIEEE(block))
+	var from [sectionCount]int
+	for s := range from[1:] {
+		from[s+1] = from[s] + len(b.section[s])
 	}
+	inParallel((blocks+sumsAtOnce-1)/sumsAtOnce, func(k int) {
+		at, end := k*sumsAtOnce*blockBytes, min((k+1)*sumsAtOnce*blockBytes, size)
+		for s, begin := range from {
+			if i := max(at-begin, 0); i < len(b.section[s]) && begin < end {
+				copy(data[begin+i:end], b.section[s][i:])
+			}
+		}
+		for ; at < end; at += blockBytes {
+			binary.LittleEndian.PutUint32(sums[at/blockBytes*4:], crc32.ChecksumIEEE(data[at:min(at+blockBytes, end)]))
+		}
+	})
 	shown, archived := 0, 0
 	for i := range b.rows {
 		if b.rows[i].flags&isShown != 0 {
