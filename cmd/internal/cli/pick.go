@@ -31,12 +31,18 @@ func (a *app) pick(ctx context.Context, w *opened, query string) (picked, error)
 	if query == "" && a.fullScreen() {
 		return a.choose(ctx, w, "", all)
 	}
+	if query != "" {
+		e, err := w.Pick(query)
+		if !errors.As(err, new(*workspace.AmbiguousError)) || !a.terminal.present() {
+			return picked{Entry: e}, err
+		}
+		if a.fullScreen() {
+			return a.choose(ctx, w, query, all)
+		}
+	}
 	candidates, err := candidates(w, query)
-	switch {
-	case err != nil:
+	if err != nil {
 		return picked{}, err
-	case len(candidates) == 1 && query != "":
-		return picked{Entry: candidates[0]}, nil
 	}
 	return a.pickAmong(ctx, w, selected{query, candidates, all})
 }
@@ -72,9 +78,18 @@ func candidates(w *opened, query string) ([]store.Entry, error) {
 	e, err := w.Pick(query)
 	var ambiguous *workspace.AmbiguousError
 	if errors.As(err, &ambiguous) {
-		return ambiguous.Candidates, nil
+		return every(w, ambiguous, nil)
 	}
 	return []store.Entry{e}, err
+}
+
+// every returns all conversations that an ambiguous query matches among those that a filter,
+// if it is not nil, selects.
+func every(w *opened, e *workspace.AmbiguousError, only *listing.Filter) ([]store.Entry, error) {
+	if e.More == 0 {
+		return e.Candidates, nil
+	}
+	return w.Matching(e.Query, only)
 }
 
 // ask lets the user choose from a numbered list. This needs only a line of input and works

@@ -233,7 +233,7 @@ func matching(w *opened, query string, only *listing.Filter) ([]store.Entry, err
 	var ambiguous *workspace.AmbiguousError
 	switch {
 	case errors.As(err, &ambiguous):
-		return ambiguous.Candidates, nil
+		return every(w, ambiguous, only)
 	case err != nil:
 		return nil, err
 	}

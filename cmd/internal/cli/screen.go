@@ -46,7 +46,7 @@ func (s screen) report(err error) {
 		fmt.Fprintln(s.errw, "the nearest are:")
 		_ = s.tableOn(s.errw).print(slices.Values(plainRows(missing.Near)))
 	case errors.As(err, &ambiguous):
-		s.numbered(s.errw, ambiguous.Candidates)
+		s.numbered(s.errw, ambiguous)
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 	"golang.org/x/term"
 
+	"cortext/cmd/internal/workspace"
 	"cortext/store"
 )
 
@@ -80,13 +81,13 @@ func (s screen) table(entries []store.Entry) {
 // numberedMost is the maximum number of conversations in a numbered list.
 const numberedMost = 20
 
-// numbered prints the first conversations with numbers, and the number of the rest.
-func (s screen) numbered(w io.Writer, entries []store.Entry) {
+// numbered prints the first candidates with numbers, and the number of the rest.
+func (s screen) numbered(w io.Writer, of *workspace.AmbiguousError) {
 	t, n := s.tableOn(w), 0
 	t.columns = slices.Insert(t.columns, 0, column{head: "NO", most: 2, right: true, cell: func(*row) string { n++; return strconv.Itoa(n) }})
-	rest := len(entries) - numberedMost
-	_ = t.print(slices.Values(plainRows(entries[:min(len(entries), numberedMost)])))
-	if rest > 0 {
+	first := of.Candidates[:min(len(of.Candidates), numberedMost)]
+	_ = t.print(slices.Values(plainRows(first)))
+	if rest := of.Count() - len(first); rest > 0 {
 		fmt.Fprintf(w, "and %d more\n", rest)
 	}
 }

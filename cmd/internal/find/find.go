@@ -164,54 +164,15 @@ func (q *Query) Hits(f *Folded, tier Tier) bool {
 	return false
 }
 
-// BaseName returns the folded name of a folder, without its date.
-func BaseName(folder string) string { return fold(path.Base(folder)) }
+// BaseName returns the folded name of a folder, without its date, as [AppendName] has it.
+func BaseName(folder string) string {
+	return strings.ReplaceAll(fold(path.Base(folder)), "\n", " ")
+}
 
 // Exact returns an id and [BaseName]s. Each conversation that the query hits in a tier up
 // to [ByFolder] has at least one of them.
 func (q *Query) Exact() (id string, bases []string) {
 	return string(q.text), append(strings.Split(string(q.place), "/"), string(q.text))
-}
-
-// Needles returns texts to search names for; see [AppendName]. Each name that the query
-// hits in a tier up to [InName] contains at least one of them. frequency returns how often
-// a word occurs in a sample of names: Needles prefers the rarest word, and the longest of
-// equally rare ones.
-func (q *Query) Needles(frequency func(word []byte) int) [][]byte {
-	rarest, least := q.text, 0 // for a path to no conversation
-	for i, w := range q.words {
-		n := 0
-		if len(q.words) > 1 {
-			n = frequency(w)
-		}
-		if i == 0 || n < least || n == least && len(w) > len(rarest) {
-			rarest, least = w, n
-		}
-	}
-	needles := [][]byte{rarest}
-	if len(q.place) > 0 && !bytes.Contains(q.place, rarest) {
-		needles = append(needles, q.place)
-	}
-	parts := bytes.Split(q.place, []byte("/"))
-	for i := 1; i < len(parts); i++ {
-		needles = append(needles, bytes.Join(parts[i-1:i+1], []byte("/")))
-	}
-	return needles
-}
-
-// MayScatter reports whether [Query.Letters] may accept a folded name.
-func (q *Query) MayScatter(name []byte) bool {
-	for _, w := range bytes.Fields(q.text) {
-		rest := name
-		for _, c := range w {
-			at := bytes.IndexByte(rest, c)
-			if at < 0 {
-				return false
-			}
-			rest = rest[at+1:]
-		}
-	}
-	return true
 }
 
 // begins reports whether the query is the start of a dated folder, or its date.

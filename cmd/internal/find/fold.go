@@ -8,6 +8,9 @@ import (
 // fold returns a form of s that is equal for texts that differ only in case.
 func fold(s string) string { return string(appendFold(nil, s)) }
 
+// AppendFold appends a form of s that is equal for texts that differ only in case.
+func AppendFold(dst []byte, s string) []byte { return appendFold(dst, s) }
+
 func appendFold(dst []byte, s string) []byte {
 	for i := 0; i < len(s); {
 		c := s[i]
@@ -28,6 +31,17 @@ func appendFold(dst []byte, s string) []byte {
 		dst = utf8.AppendRune(dst, foldRune(r))
 	}
 	return dst
+}
+
+// IsFolded reports whether folding, as [AppendName] does, leaves an ASCII text as
+// it is.
+func IsFolded(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; c >= utf8.RuneSelf || 'A' <= c && c <= 'Z' || c == '\n' {
+			return false
+		}
+	}
+	return true
 }
 
 // foldRune returns the same rune for all runes that differ only in case: the ASCII

@@ -34,18 +34,40 @@ func Best(scores []Score, n int) []int {
 // have by accident.
 func (q *Query) Letters(title, folder string) (score int, ok bool) {
 	texts := []string{title, path.Base(folder)}
-	folded := []string{fold(texts[0]), fold(texts[1])}
+	if !q.lettersIn(fold(texts[0]), fold(texts[1])) {
+		return 0, false
+	}
 	for _, w := range bytes.Fields(q.text) {
 		w := string(w)
-		if !slices.ContainsFunc(folded, func(t string) bool { return strings.Contains(t, w) || scattered(w, t) }) {
-			return 0, false
-		}
 		if best := fuzzy.Find(w, texts); len(best) > 0 {
 			score += best[0].Score
 		}
 	}
 	return score, true
 }
+
+// LettersIn reports whether [Query.Letters] accepts a title and folder by their folded name;
+// see [AppendName].
+func (q *Query) LettersIn(name []byte) bool {
+	title, rest, _ := bytes.Cut(name, []byte("\n"))
+	folder, _, _ := bytes.Cut(rest, []byte("\n"))
+	return q.lettersIn(string(title), path.Base(string(folder)))
+}
+
+// lettersIn reports whether each word of the query is in one of two folded texts, with letters
+// left out.
+func (q *Query) lettersIn(title, folder string) bool {
+	for _, w := range bytes.Fields(q.text) {
+		w := string(w)
+		if !strings.Contains(title, w) && !strings.Contains(folder, w) && !scattered(w, title) && !scattered(w, folder) {
+			return false
+		}
+	}
+	return true
+}
+
+// LetterSet returns the letters that [Query.Letters] looks for, as [LettersOf] does.
+func (q *Query) LetterSet() uint32 { return LettersOf(q.text) }
 
 // The price of a gap between two letters, by the position of the second.
 const (
@@ -67,12 +89,17 @@ const (
 // the beginning of a later one, and few gaps for the number of letters. Both arguments
 // are folded.
 func scattered(word, text string) bool {
+	if !inOrder(word, text) {
+		return false
+	}
 	want := []rune(word)
-	if len(want) < minLetters || len(want) > maxWord || !inOrder(word, text) {
+	if len(want) < minLetters || len(want) > maxWord {
 		return false
 	}
 	return price(want, text) <= len(want)/2
 }
+
+func vowel(r rune) bool { return strings.ContainsRune("aeiouy", r) }
 
 // inOrder reports whether text has all letters of word in order.
 func inOrder(word, text string) bool {
@@ -89,8 +116,8 @@ func inOrder(word, text string) bool {
 // price returns the lowest total price of the gaps between the letters of want in text.
 func price(want []rune, text string) int {
 	var (
-		letters []rune
-		word    []int // the word index of each letter of the text
+		letters = make([]rune, 0, min(len(text), maxText))
+		word    = make([]int, 0, cap(letters)) // the word index of each letter of the text
 		words   = -1
 		inside  bool
 	)
@@ -134,7 +161,7 @@ func price(want []rune, text string) int {
 					next[j] = min(next[j], before+gapToWord-perSkipped)
 				}
 			}
-			if !strings.ContainsRune("aeiouy", letters[j]) {
+			if !vowel(letters[j]) {
 				vowels = unreachable
 			}
 			vowels, within = min(vowels, ends[j]), min(within, ends[j])

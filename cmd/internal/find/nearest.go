@@ -1,6 +1,8 @@
 package find
 
 import (
+	"bytes"
+	"math/bits"
 	"path"
 	"slices"
 	"strings"
@@ -19,56 +21,187 @@ const idFrom = 8
 // best first. It returns none if nothing is near. It tolerates mistyped, shortened and
 // wrong words if other words are right.
 func Nearest(items []Item, query string, n int) []int {
-	typed := wordsOf(fold(query))
-	typed = typed[:min(len(typed), maxTyped)]
-	total := 0
-	for _, t := range typed {
-		total += 2 * utf8.RuneCountInString(t)
-	}
+	t := ParseTyped(query)
 	var hits []Score
 	seen := map[string][]int{} // how near each word is to each typed word
 	for i := range items {
-		it := &items[i]
-		best := make([]int, len(typed))
-		consider := func(near []int) {
-			for k := range near {
-				best[k] = max(best[k], near[k])
-			}
-		}
-		for _, w := range wordsOf(fold(it.Title + " " + it.Folder)) {
-			near, ok := seen[w]
-			if !ok {
-				near = nearness(typed, w)
-				seen[w] = near
-			}
-			consider(near)
-		}
-		for k, t := range typed {
-			if len(t) >= idFrom && strings.ContainsAny(t, "0123456789") {
-				best[k] = max(best[k], nearness(typed[k:k+1], it.ID)[0])
-			}
-		}
-		score := 0
-		for _, b := range best {
-			score += b
-		}
-		if score*4 >= total && score > 0 {
+		if score := t.score(&items[i], seen); t.IsNear(score) {
 			hits = append(hits, Score{i, score})
 		}
 	}
 	if len(hits) == 0 {
-		// Finally, try the first letters of words: "flb" for "Fix login bug".
-		letters := strings.Join(typed, "")
 		for i := range items {
-			for _, m := range fuzzy.Find(letters, []string{items[i].Title, path.Base(items[i].Folder)}) {
-				if len(letters) >= 3 && m.Score >= 5*len(letters) {
-					hits = append(hits, Score{i, m.Score})
-					break
-				}
+			if score, ok := t.Initials(items[i].Title, items[i].Folder); ok {
+				hits = append(hits, Score{i, score})
 			}
 		}
 	}
 	return Best(hits, n)
+}
+
+// A Typed is a query without a match, to find what is near it.
+type Typed struct {
+	words   []string
+	letters []uint32 // of each word
+	total   int      // twice the number of letters
+	joined  string
+}
+
+// ParseTyped parses a query without a match.
+func ParseTyped(query string) *Typed {
+	t := &Typed{words: wordsOf(fold(query))}
+	t.words = t.words[:min(len(t.words), maxTyped)]
+	for _, w := range t.words {
+		t.total += 2 * utf8.RuneCountInString(w)
+		t.letters = append(t.letters, LettersOf([]byte(w)))
+	}
+	t.joined = strings.Join(t.words, "")
+	return t
+}
+
+// Words returns the number of typed words.
+func (t *Typed) Words() int { return len(t.words) }
+
+// IsNear reports whether an item is near: whether the sum of the best nearness to each typed
+// word is high enough.
+func (t *Typed) IsNear(score int) bool { return score*4 >= t.total && score > 0 }
+
+// Score returns how near an item is.
+func (t *Typed) Score(it *Item) int { return t.score(it, map[string][]int{}) }
+
+func (t *Typed) score(it *Item, seen map[string][]int) (score int) {
+	best := make([]int, len(t.words))
+	for _, w := range wordsOf(fold(it.Title + " " + it.Folder)) {
+		near, ok := seen[w]
+		if !ok {
+			near = nearness(t.words, w)
+			seen[w] = near
+		}
+		for k := range near {
+			best[k] = max(best[k], near[k])
+		}
+	}
+	for k := range best {
+		if t.MayBeID(k) {
+			best[k] = max(best[k], t.NearID(k, it.ID))
+		}
+		score += best[k]
+	}
+	return score
+}
+
+// MayBeID reports whether a typed word may be a mistyped id.
+func (t *Typed) MayBeID(word int) bool {
+	w := t.words[word]
+	return len(w) >= idFrom && strings.ContainsAny(w, "0123456789")
+}
+
+// NearID returns how near an id is to a typed word.
+func (t *Typed) NearID(word int, id string) int { return nearness(t.words[word:word+1], id)[0] }
+
+// MayBeNear returns a function that reports whether a folded id may be near a typed word.
+func (t *Typed) MayBeNear(word int) func(id []byte) bool {
+	typed := t.words[word]
+	n := utf8.RuneCountInString(typed)
+	if n > maxWord || len(typed) > n {
+		return func([]byte) bool { return true }
+	}
+	var at [utf8.RuneSelf]uint64 // where the typed word has a letter, as bits
+	for i := range n {
+		at[typed[i]] |= 1 << i
+	}
+	return func(id []byte) bool {
+		// The distance of the typed word to each beginning of the id, by the bit-parallel
+		// algorithm of Hyyrö (2003): plus and minus say where it grows and shrinks.
+		plus, minus, equal, before := ^uint64(0), uint64(0), uint64(0), uint64(0)
+		d := n
+		for _, c := range id {
+			if c >= utf8.RuneSelf {
+				return true
+			}
+			here := at[c]
+			swapped := (^equal & here << 1) & before
+			equal = (here&plus + plus ^ plus) | here | minus | swapped
+			up, down := minus|^(equal|plus), equal&plus
+			d += int(up>>(n-1)&1) - int(down>>(n-1)&1)
+			if d <= slips(n) {
+				return true
+			}
+			up, down = up<<1|1, down<<1
+			plus, minus, before = down|^(equal|up), up&equal, here
+		}
+		return inOrder(typed, string(id))
+	}
+}
+
+// NearTerm returns how near a term of a title or folder is to a typed word; see [EachTerm].
+func (t *Typed) NearTerm(word int, term []byte, letters uint32) (near int) {
+	typed := t.words[word]
+	if bits.OnesCount32(t.letters[word]&^letters) > slips(len(typed)) {
+		return 0 // each slip adds one letter at most
+	}
+	if !hasIdeograph(term) {
+		return nearness(t.words[word:word+1], string(term))[0]
+	}
+	for _, w := range wordsOf(string(term)) {
+		near = max(near, nearness(t.words[word:word+1], w)[0])
+	}
+	return near
+}
+
+// Letters returns the letters of all typed words.
+func (t *Typed) Letters() (set uint32) {
+	for _, l := range t.letters {
+		set |= l
+	}
+	return set
+}
+
+// Initials reports whether a title or folder has the first letters of words in the order
+// typed, such as "flb" for "Fix login bug", and how well.
+func (t *Typed) Initials(title, folder string) (score int, ok bool) {
+	if len(t.joined) < 3 {
+		return 0, false
+	}
+	for _, m := range fuzzy.Find(t.joined, []string{title, path.Base(folder)}) {
+		if m.Score >= 5*len(t.joined) {
+			return m.Score, true
+		}
+	}
+	return 0, false
+}
+
+// InOrder reports whether a folded name may have the typed letters in order in its title or
+// folder.
+func (t *Typed) InOrder(name []byte) bool {
+	for range 2 { // the lines of the title and the folder
+		line, rest, _ := bytes.Cut(name, []byte("\n"))
+		if inOrder(t.joined, string(line)) {
+			return true
+		}
+		name = rest
+	}
+	return false
+}
+
+// LettersOf returns the letters and digits of a folded text as a set, in which rare ones
+// stand for each other.
+func LettersOf(text []byte) (set uint32) {
+	const most = 26
+	for i := 0; i < len(text); {
+		c, size := rune(text[i]), 1
+		if c >= utf8.RuneSelf {
+			c, size = utf8.DecodeRune(text[i:])
+		}
+		i += size
+		switch {
+		case 'a' <= c && c <= 'z':
+			set |= 1 << (c - 'a')
+		case letter(c):
+			set |= 1 << (most + c%(32-most))
+		}
+	}
+	return set
 }
 
 // wordsOf splits a folded text into words: runs of letters and digits, and each character

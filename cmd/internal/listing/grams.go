@@ -1,6 +1,9 @@
 package listing
 
-import "encoding/binary"
+import (
+	"bytes"
+	"encoding/binary"
+)
 
 // The index has a table of the blocks of names that may contain a text, so that a search for
 // a rare word reads few of them. For the hash of each gram, the bytes of a text at one place,
@@ -14,7 +17,13 @@ const (
 	// gramsAfter is how far behind a block a gram may begin and still count as the block's,
 	// because a text that begins in the block may end there.
 	gramsAfter = 64
+
+	// gramsRead is how many grams of a text are looked up.
+	gramsRead = 12
 )
+
+// A text of two or three bytes that begins with the end of a line or a slash also has a gram,
+// which ends in zeros.
 
 func gramHash(b []byte) int {
 	return int(binary.LittleEndian.Uint32(b) * 0x9E3779B1 >> (32 - gramBits))
@@ -30,19 +39,21 @@ func (b *builder) addGrams() {
 	if len(names) <= copied {
 		return
 	}
-	first := 0 // offset of the section in its first block
-	for _, s := range b.section[:nameSection] {
-		first += len(s)
-	}
-	first %= blockBytes
+	first := b.skippedBefore(nameSection)
 	blocks := (first + len(names) + blockBytes - 1) / blockBytes
 	row := gramRow(blocks)
 	table := make([]byte, row<<gramBits)
 	inParallel(row, func(column int) {
 		for k := 8 * column; k < min(8*column+8, blocks); k++ {
 			from, end := max(k*blockBytes-first, 0), min((k+1)*blockBytes-first+gramsAfter, len(names)-gramBytes+1)
+			set := func(gram []byte) { table[gramHash(gram)*row+column] |= 1 << (k % 8) }
 			for at := from; at < end; at++ {
-				table[gramHash(names[at:])*row+column] |= 1 << (k % 8)
+				gram := names[at : at+gramBytes]
+				set(gram)
+				if gram[0] == '\n' || gram[0] == '/' {
+					set([]byte{gram[0], gram[1], 0, 0})
+					set([]byte{gram[0], gram[1], gram[2], 0})
+				}
 			}
 		}
 	})
@@ -63,13 +74,16 @@ func (x *index) mayBegin(texts [][]byte) (bits []byte, err error) {
 	bits = make([]byte, row)
 	for _, t := range texts {
 		if len(t) < gramBytes {
-			return nil, nil
+			if len(t) < 2 || t[0] != '\n' && t[0] != '/' {
+				return nil, nil
+			}
+			t = append(bytes.Clone(t), 0, 0)[:gramBytes]
 		}
 		of := make([]byte, row) // the blocks of this text
 		for i := range of {
 			of[i] = 0xff
 		}
-		for at := 0; at+gramBytes <= len(t) && at < gramsAfter; at++ {
+		for at := 0; at+gramBytes <= len(t) && at < gramsRead; at++ {
 			b, err := x.bytes(gramSection, int64(gramHash(t[at:])*row), int64(row))
 			if err != nil {
 				return nil, err

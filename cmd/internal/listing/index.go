@@ -22,11 +22,13 @@ import (
 // when it is first read, so that any damage counts as a missing index.
 
 const (
-	indexMagic = "cortext listing index 4"
+	indexMagic = "cortext listing index 5"
 	headBytes  = 512
 	blockBytes = 32 << 10
 	rowBytes   = 96
 	slotBytes  = 12
+
+	letterBytes = 4
 )
 
 // The sections.
@@ -42,9 +44,18 @@ const (
 	baseSection          // rows by the hash of their folder's own name
 	jsonSection          // rows as --json prints them, separated by commas
 	sourceSection        // the sources of each row, after a table of where they begin
+	titleSection         // rows by the hash of their folded title
+	termSection          // the terms of names, first prompts and summaries: see [builder.addTerms]
+	placeSection         // where the hits of each term begin
+	hitSection           // the rows that have each term
+	orderSection         // the number of names that end before each of their blocks
+	letterSection        // the letters of each row's title and folder: see [find.LettersOf]
 	gramSection          // which blocks of names may contain a text: see [builder.addGrams]
 	sectionCount
 )
+
+// nameEnd follows each name in the section of names. It is in no folded text.
+const nameEnd = 0xff
 
 // errDamaged means that the index was changed after it was written.
 var errDamaged = errors.New("the index of conversations is damaged")
@@ -97,8 +108,9 @@ type index struct {
 
 	id       uint64 // distinguishes indexes
 	n        int
-	shown    int // rows with isShown
-	archived int // rows with isArchived
+	shown    int  // rows with isShown
+	archived int  // rows with isArchived
+	folded   bool // whether folding changes no id
 	sums     []byte
 	data     int64 // offset of the sections
 	from     [sectionCount]int64
@@ -124,6 +136,7 @@ func openIndex(in io.ReaderAt, size int64, closer func() error) (*index, error) 
 		return nil, errDamaged
 	}
 	x.id, x.n, x.shown, x.archived = binary.LittleEndian.Uint64(h[40:]), int(u32(48)), int(u32(52)), int(u32(56))
+	x.folded = u32(60) != 0
 	blocks := u32(32)
 	x.data = headBytes + 4*blocks
 	at := int64(0)
@@ -135,7 +148,7 @@ func openIndex(in io.ReaderAt, size int64, closer func() error) (*index, error) 
 		at += x.size[s]
 	}
 	if size != x.data+at || blocks != (at+blockBytes-1)/blockBytes || x.size[rowSection] != int64(x.n)*rowBytes ||
-		x.size[lookSection] != int64(x.n)*store.LookBytes || x.size[idSection]%slotBytes+x.size[folderSection]%slotBytes+x.size[baseSection]%slotBytes != 0 {
+		x.size[lookSection] != int64(x.n)*store.LookBytes || x.size[letterSection] != int64(x.n)*letterBytes || x.size[idSection]%slotBytes+x.size[folderSection]%slotBytes+x.size[baseSection]%slotBytes+x.size[titleSection]%slotBytes != 0 {
 		return nil, errDamaged
 	}
 	if x.sums = head[headBytes:]; x.data <= int64(len(head)) {
@@ -260,6 +273,21 @@ func (x *index) row(i int) (r Row, f fixed, err error) {
 		return r, f, errDamaged
 	}
 	return r, f, nil
+}
+
+// titled reads the title and folder of a row.
+func (x *index) titled(i int) (title, folder string, err error) {
+	f, err := x.fixed(i)
+	if err != nil {
+		return "", "", err
+	}
+	heap, err := x.bytes(heapSection, int64(f.heap.at), int64(f.heap.size))
+	d := decoder{text(heap), err == nil}
+	r := Row{Path: d.string(), Title: d.string()}
+	if err == nil && !d.ok {
+		err = errDamaged
+	}
+	return r.Title, r.Folder(), err
 }
 
 // record reads a row with its look, without its sources.

@@ -122,6 +122,13 @@ func (f *Filter) isZero() bool {
 	return len(f.Types)+len(f.Tags)+len(f.Agents)+len(f.Models)+len(f.Statuses)+len(f.Words) == 0 && f.Since.IsZero() && f.Until.IsZero() && !f.Archived && !f.All
 }
 
+// selectsAll reports whether the filter selects every conversation.
+func (f *Filter) selectsAll() bool {
+	rest := *f
+	rest.All, rest.Archived = false, false
+	return f.All && f.Archived && rest.isZero()
+}
+
 func anyOf(list []string, value string) bool {
 	return len(list) == 0 || slices.ContainsFunc(list, func(s string) bool { return strings.EqualFold(s, value) })
 }

@@ -3,6 +3,7 @@ package listing
 import (
 	"bytes"
 	"encoding/binary"
+	"math"
 	"slices"
 	"sort"
 	"sync"
@@ -13,17 +14,25 @@ import (
 // Match returns the positions of the conversations that match a query, among those that a
 // filter selects, and the tier of the match. See [find.Match] for the order.
 func (l *Listing) Match(query string, f Filter) (at []int, tier find.Tier) {
+	at, _, tier = l.First(query, f, math.MaxInt)
+	return at, tier
+}
+
+// First returns the first n positions that [Listing.Match] returns, and how many it returns.
+func (l *Listing) First(query string, f Filter, n int) (at []int, of int, tier find.Tier) {
 	q, ok := find.Parse(query)
 	if !ok {
-		return nil, find.None
+		return nil, 0, find.None
 	}
 	l.try(func(v *view) (err error) {
 		if at, tier, err = v.match(&q, &f); err == nil {
+			of = len(at)
+			at = at[:min(n, of)]
 			err = v.ready(at)
 		}
 		return err
 	})
-	return at, tier
+	return at, of, tier
 }
 
 // few is the number of rows up to which rows are read one by one, instead of whole
@@ -48,10 +57,19 @@ type matcher struct {
 	*view
 	query *find.Query
 	sel   *selector
+	all   bool // whether the filter selects everything
 
 	mu   sync.Mutex
 	tier find.Tier // tier of the hits, None without hits
 	at   []int
+}
+
+// selects reports whether the filter selects a row of the index.
+func (m *matcher) selects(row int) (bool, error) {
+	if m.all {
+		return true, nil
+	}
+	return m.sel.selected(m.base, row)
 }
 
 // hit adds a position that matches in a tier, unless there are hits in a lower one.
@@ -81,8 +99,8 @@ func (v *view) match(q *find.Query, f *Filter) ([]int, find.Tier, error) {
 	if err != nil {
 		return nil, find.None, err
 	}
-	m := &matcher{view: v, query: q, sel: sel}
-	for _, step := range []func() error{m.exactly, m.byName, m.byText} {
+	m := &matcher{view: v, query: q, sel: sel, all: f.selectsAll()}
+	for _, step := range []func() error{m.exactly, m.byBeginning, m.byWords} {
 		if err := step(); err != nil {
 			return nil, find.None, err
 		}
@@ -134,44 +152,6 @@ func (m *matcher) exactly() error {
 	return m.tryRows(slices.Compact(rows), find.ByFolder)
 }
 
-// byName finds matches in tiers up to InName. It examines only rows whose name contains one
-// of a few texts.
-func (m *matcher) byName() error {
-	m.eachAdded(func(at int, item *find.Item) {
-		texts := item.Fold()
-		m.try(at, &texts, find.Beginning, find.InName)
-	})
-	sample, err := m.base.bytes(nameSection, 0, min(m.base.size[nameSection], sampled))
-	if err != nil {
-		return err
-	}
-	needles := m.query.Needles(func(word []byte) int { return bytes.Count(sample, word) })
-	places, err := m.base.places(nameSection, needles)
-	if err != nil {
-		return err
-	}
-	if len(places) > manyRows {
-		if _, err := m.base.load(rowSection); err != nil {
-			return err
-		}
-	}
-	var rows []int
-	row, end := 0, 0
-	for _, place := range places {
-		if place < end { // of the last row
-			continue
-		}
-		if row, end, err = m.base.named(place, row); err != nil {
-			return err
-		}
-		rows = append(rows, row)
-	}
-	return m.tryRows(rows, find.InName)
-}
-
-// sampled is the number of bytes of names that determine which word is rare.
-const sampled = 64 << 10
-
 // manyRows is the number of rows from which reading all at once is faster than one by one.
 const manyRows = 32
 
@@ -183,7 +163,7 @@ func (m *matcher) tryRows(rows []int, last find.Tier) error {
 			if !ok {
 				continue
 			}
-			ok, err := m.sel.selected(m.base, row)
+			ok, err := m.selects(row)
 			if err != nil {
 				return err
 			}
@@ -202,15 +182,6 @@ func (m *matcher) tryRows(rows []int, last find.Tier) error {
 		}
 		return nil
 	})
-}
-
-// in returns a part of a section.
-func (e extent) in(section []byte) ([]byte, bool) {
-	end := int64(e.at) + int64(e.size)
-	if end > int64(len(section)) {
-		return nil, false
-	}
-	return section[e.at:end:end], true
 }
 
 // named returns the row whose name covers an offset in the section of names, and the name's
@@ -235,104 +206,6 @@ func (x *index) named(place, from int) (row, end int, err error) {
 	}
 	f, err := x.fixed(row)
 	return row, int(f.name.at) + int(f.name.size), err
-}
-
-// eachBase calls f in parallel with all rows of the index that the filter selects.
-func (m *matcher) eachBase(f func(at, base int, row *fixed) error) error {
-	for k, s := range m.spans {
-		if s.base < 0 {
-			continue
-		}
-		err := inChunks(m.end(k)-s.at, func(from, end int) error {
-			for i := from; i < end; i++ {
-				ok, err := m.sel.selected(m.base, s.base+i)
-				if err == nil && ok {
-					var row fixed
-					if row, err = m.base.fixed(s.base + i); err == nil {
-						err = f(s.at+i, s.base+i, &row)
-					}
-				}
-				if err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// byText finds matches in the tiers from InPrompt to Anywhere.
-func (m *matcher) byText() error {
-	m.eachAdded(func(at int, item *find.Item) {
-		texts := item.Fold()
-		m.try(at, &texts, find.InPrompt, find.Anywhere)
-	})
-	names, err := m.base.load(nameSection)
-	if err != nil {
-		return err
-	}
-	if err := m.base.loadAll(); err != nil {
-		return err
-	}
-	buffers := sync.Pool{New: func() any { return new(find.Folded) }}
-	return m.eachBase(func(at, base int, f *fixed) error {
-		r, _, err := m.base.row(base)
-		name, ok := f.name.in(names)
-		if err != nil || !ok {
-			return errDamaged
-		}
-		texts := buffers.Get().(*find.Folded)
-		defer buffers.Put(texts)
-		prompt := find.AppendPrompt(texts.Prompt[:0], r.Description, r.Tags)
-		*texts = find.Folded{Name: name, Prompt: prompt, Summary: find.AppendText(texts.Summary[:0], r.Summary)}
-		m.try(at, texts, find.InPrompt, find.Anywhere)
-		return nil
-	})
-}
-
-// byLetters finds matches in the last tier, best first.
-func (m *matcher) byLetters() ([]int, find.Tier, error) {
-	var scores []find.Score
-	var mu sync.Mutex
-	add := func(at int, r *Row) {
-		if score, ok := m.query.Letters(r.Title, r.Folder()); ok {
-			mu.Lock()
-			defer mu.Unlock()
-			scores = append(scores, find.Score{At: at, Score: score})
-		}
-	}
-	for _, s := range m.spans {
-		if s.base < 0 && m.sel.filter.Selects(&m.added[s.added].Row) {
-			add(s.at, &m.added[s.added].Row)
-		}
-	}
-	names, err := m.base.load(nameSection)
-	if err != nil {
-		return nil, find.None, err
-	}
-	err = m.eachBase(func(at, base int, f *fixed) error {
-		name, ok := f.name.in(names)
-		if !ok {
-			return errDamaged
-		}
-		if !m.query.MayScatter(name) {
-			return nil
-		}
-		r, _, err := m.base.row(base)
-		if err == nil {
-			add(at, &r)
-		}
-		return err
-	})
-	if err != nil || len(scores) == 0 {
-		return nil, find.None, err
-	}
-	slices.SortFunc(scores, func(a, b find.Score) int { return a.At - b.At })
-	return find.Best(scores, len(scores)), find.ByLetters, nil
 }
 
 // Mentioning returns the positions of the conversations that have a text in their title,
@@ -370,31 +243,6 @@ func (l *Listing) Mentioning(text string) (at []int) {
 		}
 		slices.Sort(at)
 		return v.ready(at)
-	})
-	return at
-}
-
-// Nearest returns the positions of up to n conversations that a query without a match may
-// refer to, among those that a filter selects, best first.
-func (l *Listing) Nearest(query string, f Filter, n int) (at []int) {
-	l.try(func(v *view) error {
-		among, err := v.selectAll(&f)
-		if err != nil || query == "" {
-			return err
-		}
-		items := make([]find.Item, len(among))
-		for i, k := range among {
-			r, err := v.row(k)
-			if err != nil {
-				return err
-			}
-			items[i] = *r.item()
-		}
-		at = find.Nearest(items, query, n)
-		for i := range at {
-			at[i] = among[at[i]]
-		}
-		return nil
 	})
 	return at
 }

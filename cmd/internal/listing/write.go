@@ -34,11 +34,12 @@ type builder struct {
 func encode(records []*record) ([]byte, error) {
 	b := builder{records: records, rows: make([]fixed, len(records))}
 	b.reserve()
-	parts := []func(){b.addJSON, b.addNames, b.addTexts, b.addNumbers, b.addLooks, b.addIDs, b.addFolders, b.addSources}
+	parts := []func(){b.addTerms, b.addJSON, b.addNames, b.addTexts, b.addNumbers, b.addLooks, b.addIDs, b.addFolders, b.addSources}
 	inParallel(len(parts), func(i int) { parts[i]() }) // each sets its own sections, and fields of the rows
 	for i := range b.rows {
 		b.section[rowSection] = b.rows[i].appendTo(b.section[rowSection])
 	}
+	b.addOrder()
 	b.addGrams()
 	size := 0
 	for _, s := range b.section {
@@ -83,10 +84,14 @@ func (b *builder) addJSON() {
 	}
 }
 
-// addNames adds the texts that words are searched in.
+// addNames adds the texts that words are searched in, and their letters.
 func (b *builder) addNames() {
 	for i, r := range b.records {
 		b.rows[i].name = b.append(nameSection, func(n []byte) []byte { return find.AppendName(n, r.Title, r.Folder(), r.ID) })
+		b.section[nameSection] = append(b.section[nameSection], nameEnd)
+		name := b.section[nameSection][b.rows[i].name.at:]
+		letters := find.LettersOf(name[:bytes.LastIndexByte(name, '\n')]) // without the id
+		b.section[letterSection] = binary.LittleEndian.AppendUint32(b.section[letterSection], letters)
 	}
 }
 
@@ -150,14 +155,15 @@ func (b *builder) addSources() {
 	b.section[sourceSection] = append(table, list...)
 }
 
-// addIDs adds the hash tables from ids, and from folder names, to rows.
+// addIDs adds the hash tables from ids, folder names and titles to rows.
 func (b *builder) addIDs() {
-	ids, bases := make([]slot, len(b.records)), make([]slot, len(b.records))
+	ids, bases, titles := make([]slot, len(b.records)), make([]slot, len(b.records)), make([]slot, len(b.records))
 	for i, r := range b.records {
 		ids[i] = slot{idHash(r.ID), uint32(i)}
 		bases[i] = slot{baseHash(find.BaseName(r.Folder())), uint32(i)}
+		titles[i] = slot{baseHash(find.FoldTitle(r.Title)), uint32(i)}
 	}
-	b.section[idSection], b.section[baseSection] = sorted(ids), sorted(bases)
+	b.section[idSection], b.section[baseSection], b.section[titleSection] = sorted(ids), sorted(bases), sorted(titles)
 }
 
 // addFolders adds the hash table from folders to rows.
@@ -211,18 +217,29 @@ func sorted(slots []slot) []byte {
 	return b
 }
 
+// sumsAtOnce is how many blocks are copied and summed at a time.
+const sumsAtOnce = 32
+
 // file assembles the header, the checksums and the sections.
 func (b *builder) file(size int) []byte {
 	blocks := (size + blockBytes - 1) / blockBytes
-	out := make([]byte, headBytes+4*blocks, headBytes+4*blocks+size)
-	for _, s := range b.section {
-		out = append(out, s...)
-	}
+	out := make([]byte, headBytes+4*blocks+size)
 	sums, data := out[headBytes:headBytes+4*blocks], out[headBytes+4*blocks:]
-	for i := range blocks {
-		block := data[i*blockBytes : min((i+1)*blockBytes, size)]
-		binary.LittleEndian.PutUint32(sums[4*i:], crc32.ChecksumIEEE(block))
+	var from [sectionCount]int
+	for s := range from[1:] {
+		from[s+1] = from[s] + len(b.section[s])
 	}
+	inParallel((blocks+sumsAtOnce-1)/sumsAtOnce, func(k int) {
+		at, end := k*sumsAtOnce*blockBytes, min((k+1)*sumsAtOnce*blockBytes, size)
+		for s, begin := range from {
+			if i := max(at-begin, 0); i < len(b.section[s]) && begin < end {
+				copy(data[begin+i:end], b.section[s][i:])
+			}
+		}
+		for ; at < end; at += blockBytes {
+			binary.LittleEndian.PutUint32(sums[at/blockBytes*4:], crc32.ChecksumIEEE(data[at:min(at+blockBytes, end)]))
+		}
+	})
 	shown, archived := 0, 0
 	for i := range b.rows {
 		if b.rows[i].flags&isShown != 0 {
@@ -231,6 +248,10 @@ func (b *builder) file(size int) []byte {
 		if b.rows[i].flags&isArchived != 0 {
 			archived++
 		}
+	}
+	folded := uint32(1)
+	if slices.ContainsFunc(b.records, func(r *record) bool { return !find.IsFolded(r.ID) }) {
+		folded = 0
 	}
 	id := fnv.New64a()
 	_, _ = id.Write(sums)
@@ -242,6 +263,7 @@ func (b *builder) file(size int) []byte {
 	binary.LittleEndian.PutUint32(h[48:], uint32(len(b.rows)))
 	binary.LittleEndian.PutUint32(h[52:], uint32(shown))
 	binary.LittleEndian.PutUint32(h[56:], uint32(archived))
+	binary.LittleEndian.PutUint32(h[60:], folded)
 	for s := range b.section {
 		binary.LittleEndian.PutUint64(h[64+8*s:], uint64(len(b.section[s])))
 	}

@@ -166,9 +166,16 @@ func (l lists) nearest(limit int, e *workspace.NotFoundError) (string, error) {
 
 // candidates lists the conversations that match a query.
 func (l lists) candidates(limit int, e *workspace.AmbiguousError) (string, error) {
+	all := e.Candidates
+	if e.More > 0 {
+		var err error
+		if all, err = l.ws.Matching(e.Query, nil); err != nil {
+			return "", err
+		}
+	}
 	return l.write(numbered{
-		head: fmt.Sprintf("%q matches %d conversations:", workspace.Plain(e.Query), len(e.Candidates)),
-		list: items(e.Candidates), to: min(len(e.Candidates), shownFirst), more: "/workspace.sessions all, or /workspace.resume with words",
+		head: fmt.Sprintf("%q matches %d conversations:", workspace.Plain(e.Query), len(all)),
+		list: items(all), to: min(len(all), shownFirst), more: "/workspace.sessions all, or /workspace.resume with words",
 	}, limit), nil
 }
 

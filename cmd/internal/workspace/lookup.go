@@ -3,6 +3,7 @@ package workspace
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -29,15 +30,19 @@ func (e *NotFoundError) Error() string {
 
 // An AmbiguousError reports that several conversations match a query.
 type AmbiguousError struct {
-	Query      string // empty: no query
-	Candidates []store.Entry
+	Query      string        // empty: no query
+	Candidates []store.Entry // the first of them
+	More       int           // how many there are besides; see [Conversations.Matching]
 }
+
+// Count returns how many conversations match.
+func (e *AmbiguousError) Count() int { return len(e.Candidates) + e.More }
 
 func (e *AmbiguousError) Error() string {
 	if e.Query == "" {
-		return fmt.Sprintf("which conversation is meant? there are %d", len(e.Candidates))
+		return fmt.Sprintf("which conversation is meant? there are %d", e.Count())
 	}
-	return fmt.Sprintf("%q matches %d conversations", e.Query, len(e.Candidates))
+	return fmt.Sprintf("%q matches %d conversations", e.Query, e.Count())
 }
 
 // ErrNoConversation is returned if a command needs the current conversation and there is
@@ -75,26 +80,18 @@ func (w Conversations) ForgetRemoved(progress func(done, of int)) error {
 // nearest is how many conversations are suggested if none matches.
 const nearest = 3
 
+// candidates is how many conversations an [AmbiguousError] holds at most. Each is read from its
+// files.
+const candidates = 64
+
 // Pick returns the one conversation that query matches. The error is a
 // [*NotFoundError] or an [*AmbiguousError].
 func (w Conversations) Pick(query string) (store.Entry, error) {
-	l, err := w.Listing(nil)
-	if err != nil {
-		return store.Entry{}, err
-	}
-	defer l.Close()
-	hits, err := matching(l, query, everything)
-	var missing *NotFoundError
-	if errors.As(err, &missing) {
+	e, err := w.PickAmong(query, everything)
+	if errors.As(err, new(*NotFoundError)) {
 		return w.pickOutside(query, err)
 	}
-	if err != nil {
-		return store.Entry{}, err
-	}
-	if len(hits) > 1 {
-		return store.Entry{}, &AmbiguousError{Query: query, Candidates: hits}
-	}
-	return hits[0], nil
+	return e, err
 }
 
 // PickAmong is Pick among the conversations that a filter selects. Without a query, all of
@@ -105,14 +102,29 @@ func (w Conversations) PickAmong(query string, f listing.Filter) (store.Entry, e
 		return store.Entry{}, err
 	}
 	defer l.Close()
-	hits, err := matching(l, query, f)
+	hits, more, err := matching(l, query, f, candidates)
 	if err != nil {
 		return store.Entry{}, err
 	}
-	if len(hits) > 1 {
-		return store.Entry{}, &AmbiguousError{Query: query, Candidates: hits}
+	if len(hits)+more > 1 {
+		return store.Entry{}, &AmbiguousError{Query: query, Candidates: hits, More: more}
 	}
 	return hits[0], nil
+}
+
+// Matching returns every conversation that query matches, of those that a filter selects or,
+// if it is nil, of all. The error is a [*NotFoundError] if there is none.
+func (w Conversations) Matching(query string, f *listing.Filter) ([]store.Entry, error) {
+	l, err := w.Listing(nil)
+	if err != nil {
+		return nil, err
+	}
+	defer l.Close()
+	if f == nil {
+		f = &everything
+	}
+	hits, _, err := matching(l, query, *f, math.MaxInt)
+	return hits, err
 }
 
 // everything selects all conversations.
@@ -126,7 +138,7 @@ func (w Conversations) Choices() ([]store.Entry, error) {
 		return nil, err
 	}
 	defer l.Close()
-	all, _, err := found(l, "", everything)
+	all, _, _, err := found(l, "", everything, math.MaxInt)
 	completed := func(e store.Entry) bool { return e.Session.Status == schema.Completed }
 	return append(slices.DeleteFunc(slices.Clone(all), completed), slices.DeleteFunc(all, func(e store.Entry) bool { return !completed(e) })...), err
 }
@@ -150,36 +162,41 @@ func (w Conversations) Latest() (store.Entry, error) {
 	return l.Read(&r)
 }
 
-// matching returns the conversations that a filter selects and a query matches, best first;
-// at least one. If one is not as the listing has it, or none matches and the last look at
-// all files is a while ago, it looks at them first: someone may have edited them by hand.
-func matching(l *listing.Listing, query string, f listing.Filter) ([]store.Entry, error) {
-	entries, current, err := found(l, query, f)
+// matching returns the first conversations that a filter selects and a query matches, best
+// first; at least one, and at most most. more is how many there are besides. If one is not as
+// the listing has it, or none matches and the last look at all files is a while ago, it looks
+// at them first: someone may have edited them by hand.
+func matching(l *listing.Listing, query string, f listing.Filter, most int) (entries []store.Entry, more int, err error) {
+	entries, more, current, err := found(l, query, f, most)
 	if err != nil || !current || len(entries) == 0 && l.Stale() {
 		if err := l.Refresh(); err != nil {
-			return nil, err
+			return nil, 0, err
 		}
-		entries, _, err = found(l, query, f)
+		entries, more, _, err = found(l, query, f, most)
 	}
 	if err != nil || len(entries) > 0 {
-		return entries, err
+		return entries, more, err
 	}
 	near, _, err := l.Entries(l.Nearest(query, f, nearest))
 	if err == nil {
 		err = &NotFoundError{Query: query, Near: near}
 	}
-	return nil, err
+	return nil, 0, err
 }
 
-// found reads what a query matches; see [listing.Listing.Entries].
-func found(l *listing.Listing, query string, f listing.Filter) (entries []store.Entry, current bool, err error) {
-	hits := []int(nil)
+// found reads the first of what a query matches; see [listing.Listing.Entries].
+func found(l *listing.Listing, query string, f listing.Filter, most int) (entries []store.Entry, more int, current bool, err error) {
+	var hits []int
+	var of int
 	if query == "" {
 		hits = l.Select(f)
+		of = len(hits)
+		hits = hits[:min(of, most)]
 	} else {
-		hits, _ = l.Match(query, f)
+		hits, of, _ = l.First(query, f, most)
 	}
-	return l.Entries(hits)
+	entries, current, err = l.Entries(hits)
+	return entries, of - len(hits), current, err
 }
 
 // match returns the conversations that match query, best first; at least one.

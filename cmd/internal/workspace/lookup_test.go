@@ -90,7 +90,7 @@ func TestNoMatch(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		found, err := matching(l, "edited by hand", everything)
+		found, _, err := matching(l, "edited by hand", everything, candidates)
 		var missing *NotFoundError
 		switch {
 		case later == 0 && !errors.As(err, &missing):

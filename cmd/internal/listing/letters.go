@@ -1,0 +1,173 @@
+package listing
+
+import (
+	"encoding/binary"
+	"maps"
+	"slices"
+	"sync"
+
+	"cortext/cmd/internal/find"
+)
+
+// byLetters finds matches in the last tier, best first.
+func (m *matcher) byLetters() ([]int, find.Tier, error) {
+	var scores []find.Score
+	var mu sync.Mutex
+	add := func(at int, title, folder string) {
+		if score, ok := m.query.Letters(title, folder); ok {
+			mu.Lock()
+			defer mu.Unlock()
+			scores = append(scores, find.Score{At: at, Score: score})
+		}
+	}
+	for _, s := range m.spans {
+		if s.base < 0 && m.sel.filter.Selects(&m.added[s.added].Row) {
+			r := &m.added[s.added].Row
+			add(s.at, r.Title, r.Folder())
+		}
+	}
+	rows, err := m.base.lettered(m.query)
+	if err == nil {
+		err = m.eachOf(rows, func(at, row int) error {
+			title, folder, err := m.base.titled(row)
+			if err == nil {
+				add(at, title, folder)
+			}
+			return err
+		})
+	}
+	if err != nil || len(scores) == 0 {
+		return nil, find.None, err
+	}
+	slices.SortFunc(scores, func(a, b find.Score) int { return a.At - b.At })
+	return find.Best(scores, len(scores)), find.ByLetters, nil
+}
+
+// withLetters returns the rows whose title and folder have some letters; see [find.LettersOf].
+func (x *index) withLetters(want uint32) (rowSet, error) {
+	letters, err := x.load(letterSection)
+	if err != nil {
+		return nil, err
+	}
+	rows := x.noRows()
+	for row := range x.n {
+		if binary.LittleEndian.Uint32(letters[row*letterBytes:])&want == want {
+			rows.add(row)
+		}
+	}
+	return rows, nil
+}
+
+// lettered returns the rows whose title or folder may have each word, or its letters.
+func (x *index) lettered(q *find.Query) ([]int, error) {
+	all, err := x.withLetters(q.LetterSet())
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range q.LetterWords() {
+		having, err := x.having(w.Word)
+		if err != nil {
+			return nil, err
+		}
+		set := having[nameTerms]
+		if w.Scatter != nil {
+			scattered, err := x.scattered(w.Scatter)
+			if err != nil {
+				return nil, err
+			}
+			set.join(scattered)
+		}
+		all.keep(set)
+	}
+	if all.count() <= manyLettered {
+		return all.rows(), nil
+	}
+	return x.selectNames(func(row int, name []byte) bool { return all.has(row) && q.LettersIn(name) })
+}
+
+// scattered returns the rows in which the letters of a word may be scattered: those with
+// terms for pieces that make up the word, at a low enough price.
+func (x *index) scattered(s *find.Scatter) (rowSet, error) {
+	terms := map[find.Piece][]int{}
+	var mu sync.Mutex
+	err := x.eachTerm(func(n int, term []byte) {
+		s.Pieces(term, func(p find.Piece) {
+			if p.Price > s.Price() {
+				return
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			terms[p] = append(terms[p], n)
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	prune(s, terms)
+	total := 0
+	for _, list := range terms {
+		total += len(list)
+	}
+	if total > manyPieces {
+		return x.allRows(), nil
+	}
+	// covered has the rows with pieces for the letters up to one, by the price.
+	covered := make([][]rowSet, s.Length()+1)
+	for i := range covered {
+		covered[i] = make([]rowSet, s.Price()+1)
+	}
+	covered[0][0] = x.allRows()
+	for _, p := range slices.SortedFunc(maps.Keys(terms), func(a, b find.Piece) int { return a.From - b.From }) {
+		having := x.noFields()
+		if err := x.addHits(&having, terms[p]); err != nil {
+			return nil, err
+		}
+		for price, before := range covered[p.From][:s.Price()-p.Price+1] {
+			if before == nil {
+				continue
+			}
+			to := &covered[p.To][price+p.Price]
+			if *to == nil {
+				*to = x.noRows()
+			}
+			to.joinBoth(before, having[nameTerms])
+		}
+	}
+	rows := x.noRows()
+	for _, set := range covered[s.Length()] {
+		if set != nil {
+			rows.join(set)
+		}
+	}
+	return rows, nil
+}
+
+// manyLettered is the number of rows from which checking names first is faster.
+const manyLettered = 8192
+
+// manyPieces is the number of terms from which looking at the letters of all names is faster.
+const manyPieces = 50_000
+
+// prune removes the pieces that are in no sequence of pieces which makes up the word at a low
+// enough price, whatever rows have them.
+func prune(s *find.Scatter, terms map[find.Piece][]int) {
+	const never = 1 << 20
+	n := s.Length()
+	before, after := make([]int, n+1), make([]int, n+1) // the lowest price up to a letter, and from it on
+	for i := range n {
+		before[i+1], after[i] = never, never
+	}
+	pieces := slices.SortedFunc(maps.Keys(terms), func(a, b find.Piece) int { return a.From - b.From })
+	for _, p := range pieces {
+		before[p.To] = min(before[p.To], before[p.From]+p.Price)
+	}
+	slices.SortFunc(pieces, func(a, b find.Piece) int { return b.To - a.To })
+	for _, p := range pieces {
+		after[p.From] = min(after[p.From], p.Price+after[p.To])
+	}
+	for _, p := range pieces {
+		if before[p.From]+p.Price+after[p.To] > s.Price() {
+			delete(terms, p)
+		}
+	}
+}

@@ -1,0 +1,186 @@
+package listing
+
+import (
+	"bytes"
+	"maps"
+	"slices"
+	"sync"
+
+	"cortext/cmd/internal/find"
+)
+
+// Nearest returns the positions of up to n conversations that a query without a match may
+// refer to, among those that a filter selects, best first. See [find.Nearest].
+func (l *Listing) Nearest(query string, f Filter, n int) (at []int) {
+	l.try(func(v *view) error {
+		sel, err := v.selector(&f)
+		if err != nil || query == "" {
+			return err
+		}
+		m := &matcher{view: v, sel: sel, all: f.selectsAll()}
+		at, err = m.nearest(find.ParseTyped(query), n)
+		return err
+	})
+	return at
+}
+
+func (m *matcher) nearest(t *find.Typed, n int) ([]int, error) {
+	var hits []find.Score
+	m.eachAdded(func(at int, item *find.Item) {
+		if score := t.Score(item); t.IsNear(score) {
+			hits = append(hits, find.Score{At: at, Score: score})
+		}
+	})
+	scores, err := m.base.nearness(t)
+	if err != nil {
+		return nil, err
+	}
+	var rows []int
+	for row, score := range scores {
+		if t.IsNear(int(score)) {
+			rows = append(rows, row)
+		}
+	}
+	for k, s := range m.spans {
+		if s.base < 0 {
+			continue
+		}
+		from, _ := slices.BinarySearch(rows, s.base)
+		for _, row := range rows[from:] {
+			if row >= s.base+m.end(k)-s.at {
+				break
+			}
+			ok, err := m.selects(row)
+			if err != nil {
+				return nil, err
+			}
+			if ok {
+				hits = append(hits, find.Score{At: s.at + row - s.base, Score: int(scores[row])})
+			}
+		}
+	}
+	if len(hits) == 0 {
+		if hits, err = m.initials(t); err != nil {
+			return nil, err
+		}
+	}
+	slices.SortFunc(hits, func(a, b find.Score) int { return a.At - b.At })
+	return find.Best(hits, n), nil
+}
+
+// nearness returns how near each row is.
+func (x *index) nearness(t *find.Typed) ([]int32, error) {
+	scores := make([]int32, x.n)
+	near := make([]map[int][]int, t.Words()) // the terms of each nearness to each typed word
+	for k := range near {
+		near[k] = map[int][]int{}
+	}
+	var mu sync.Mutex
+	err := x.eachTerm(func(n int, term []byte) {
+		letters := find.LettersOf(term)
+		for k := range near {
+			if d := t.NearTerm(k, term, letters); d > 0 {
+				mu.Lock()
+				near[k][d] = append(near[k][d], n)
+				mu.Unlock()
+			}
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	for k := range near {
+		ids, err := x.nearIDs(t, k)
+		if err != nil {
+			return nil, err
+		}
+		values := slices.Collect(maps.Keys(near[k]))
+		values = slices.AppendSeq(values, maps.Keys(ids))
+		slices.Sort(values)
+		done := x.noRows()
+		for _, value := range slices.Backward(slices.Compact(values)) {
+			sets := x.noFields()
+			if err := x.addHits(&sets, near[k][value]); err != nil {
+				return nil, err
+			}
+			set := sets[nameTerms]
+			for _, row := range ids[value] {
+				set.add(row)
+			}
+			set.remove(done)
+			for _, row := range set.rows() {
+				scores[row] += int32(value)
+			}
+			done.join(set)
+		}
+	}
+	return scores, nil
+}
+
+// nearIDs returns the rows whose id is near a typed word, by how near it is.
+func (x *index) nearIDs(t *find.Typed, word int) (map[int][]int, error) {
+	if !t.MayBeID(word) {
+		return nil, nil
+	}
+	may := t.MayBeNear(word)
+	near := map[int][]int{}
+	var mu sync.Mutex
+	rows, err := x.selectNames(func(row int, name []byte) bool {
+		id := name[bytes.LastIndexByte(name, '\n')+1:]
+		if !may(id) {
+			return false
+		}
+		if x.folded {
+			if d := t.NearID(word, string(id)); d > 0 {
+				mu.Lock()
+				near[d] = append(near[d], row)
+				mu.Unlock()
+			}
+		}
+		return !x.folded
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, row := range rows { // by the id as it is
+		r, _, err := x.row(row)
+		if err != nil {
+			return nil, err
+		}
+		if d := t.NearID(word, r.ID); d > 0 {
+			near[d] = append(near[d], row)
+		}
+	}
+	return near, nil
+}
+
+// initials scores the rows that have the typed letters as the first letters of words.
+func (m *matcher) initials(t *find.Typed) (hits []find.Score, err error) {
+	var mu sync.Mutex
+	add := func(at int, title, folder string) {
+		if score, ok := t.Initials(title, folder); ok {
+			mu.Lock()
+			defer mu.Unlock()
+			hits = append(hits, find.Score{At: at, Score: score})
+		}
+	}
+	m.eachAdded(func(at int, item *find.Item) { add(at, item.Title, item.Folder) })
+	having, err := m.base.withLetters(t.Letters())
+	if err != nil {
+		return nil, err
+	}
+	rows := having.rows()
+	if len(rows) > few {
+		if rows, err = m.base.selectNames(func(row int, name []byte) bool { return having.has(row) && t.InOrder(name) }); err != nil {
+			return nil, err
+		}
+	}
+	err = m.eachOf(rows, func(at, row int) error {
+		title, folder, err := m.base.titled(row)
+		if err == nil {
+			add(at, title, folder)
+		}
+		return err
+	})
+	return hits, err
+}
