@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"cortext/cmd/internal/organise"
@@ -20,20 +19,13 @@ func pickMany(w *opened, queries []string) ([]store.Entry, error) {
 		e, err := w.caller().Current()
 		return []store.Entry{e}, err
 	}
-	var entries []store.Entry
-	for _, query := range queries {
-		e, err := w.Pick(query)
-		if err != nil {
-			if together, joinErr := w.Pick(strings.Join(queries, " ")); joinErr == nil && len(queries) > 1 && errors.As(err, new(*workspace.NotFoundError)) {
-				return []store.Entry{together}, nil
-			}
-			return nil, err
-		}
-		if !slices.ContainsFunc(entries, func(have store.Entry) bool { return have.Path == e.Path }) {
-			entries = append(entries, e)
+	entries, err := w.PickEach(queries)
+	if err != nil && len(queries) > 1 && errors.As(err, new(*workspace.NotFoundError)) {
+		if together, err := w.Pick(strings.Join(queries, " ")); err == nil {
+			return []store.Entry{together}, nil
 		}
 	}
-	return entries, nil
+	return entries, err
 }
 
 // An edit is a change that a command makes to several conversations.

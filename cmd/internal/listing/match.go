@@ -112,16 +112,28 @@ func (v *view) match(q *find.Query, f *Filter) ([]int, find.Tier, error) {
 	return m.byLetters()
 }
 
-// eachAdded calls f with the rows that are not in the index and that the filter selects.
-func (m *matcher) eachAdded(f func(at int, item *find.Item)) {
+// eachAdded calls f with the positions of the rows that are not in the index and that the
+// filter selects, in the view and among those added.
+func (m *matcher) eachAdded(f func(at, added int)) {
 	for _, s := range m.spans {
 		if s.base >= 0 {
 			continue
 		}
-		if r := &m.added[s.added].Row; m.sel.filter.Selects(r) {
-			f(s.at, r.item())
+		if m.sel.filter.Selects(&m.added[s.added].Row) {
+			f(s.at, s.added)
 		}
 	}
+}
+
+// texts returns the folded texts of a row that was added. A command that looks up many
+// conversations needs them each time.
+func (v *view) texts(added int) *find.Folded {
+	if t := v.folded[added].Load(); t != nil {
+		return t
+	}
+	t := v.added[added].item().Fold()
+	v.folded[added].Store(&t)
+	return &t
 }
 
 func (r *Row) item() *find.Item {
@@ -130,10 +142,7 @@ func (r *Row) item() *find.Item {
 
 // exactly finds matches in tiers up to ByFolder, without reading all names.
 func (m *matcher) exactly() error {
-	m.eachAdded(func(at int, item *find.Item) {
-		texts := item.Fold()
-		m.try(at, &texts, find.ByID, find.ByFolder)
-	})
+	m.eachAdded(func(at, added int) { m.try(at, m.texts(added), find.ByID, find.ByFolder) })
 	id, bases := m.query.Exact()
 	rows, err := m.base.byKey(id)
 	for _, name := range bases {

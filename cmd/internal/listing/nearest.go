@@ -26,8 +26,8 @@ func (l *Listing) Nearest(query string, f Filter, n int) (at []int) {
 
 func (m *matcher) nearest(t *find.Typed, n int) ([]int, error) {
 	var hits []find.Score
-	m.eachAdded(func(at int, item *find.Item) {
-		if score := t.Score(item); t.IsNear(score) {
+	m.eachAdded(func(at, added int) {
+		if score := t.Score(m.added[added].item()); t.IsNear(score) {
 			hits = append(hits, find.Score{At: at, Score: score})
 		}
 	})
@@ -164,7 +164,7 @@ func (m *matcher) initials(t *find.Typed) (hits []find.Score, err error) {
 			hits = append(hits, find.Score{At: at, Score: score})
 		}
 	}
-	m.eachAdded(func(at int, item *find.Item) { add(at, item.Title, item.Folder) })
+	m.eachAdded(func(at, added int) { add(at, m.added[added].Title, m.added[added].Folder()) })
 	having, err := m.base.withLetters(t.Letters())
 	if err != nil {
 		return nil, err

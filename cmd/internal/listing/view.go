@@ -4,7 +4,9 @@ import (
 	"encoding/binary"
 	"slices"
 	"sort"
+	"sync/atomic"
 
+	"cortext/cmd/internal/find"
 	"cortext/schema"
 )
 
@@ -16,6 +18,8 @@ type view struct {
 	added []*record
 	spans []span
 	n     int
+
+	folded []atomic.Pointer[find.Folded] // of added; see texts
 }
 
 // A span is a run of rows: of the index from row base on, or one that was added.
@@ -26,6 +30,7 @@ func newView(base *index, up *update) (*view, error) {
 	v := &view{base: base}
 	if up != nil {
 		v.gone, v.added = up.gone, up.added
+		v.folded = make([]atomic.Pointer[find.Folded], len(v.added))
 	}
 	gone := make([]int, 0, len(v.gone))
 	for i := range v.gone {

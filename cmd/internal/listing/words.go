@@ -49,10 +49,7 @@ func (m *matcher) add(rows []int, tier find.Tier) error {
 
 // byBeginning finds matches in the tiers Beginning and ByTitle.
 func (m *matcher) byBeginning() error {
-	m.eachAdded(func(at int, item *find.Item) {
-		texts := item.Fold()
-		m.try(at, &texts, find.Beginning, find.ByTitle)
-	})
+	m.eachAdded(func(at, added int) { m.try(at, m.texts(added), find.Beginning, find.ByTitle) })
 	if err := m.beginnings(); err != nil || m.tier == find.Beginning {
 		return err
 	}
@@ -113,10 +110,7 @@ func (m *matcher) scan(tier find.Tier, among rowSet) ([]int, error) {
 
 // byWords finds matches in the tiers from InName to Anywhere.
 func (m *matcher) byWords() error {
-	m.eachAdded(func(at int, item *find.Item) {
-		texts := item.Fold()
-		m.try(at, &texts, find.InName, find.Anywhere)
-	})
+	m.eachAdded(func(at, added int) { m.try(at, m.texts(added), find.InName, find.Anywhere) })
 	words := m.query.Words()
 	if len(words) == 0 {
 		return nil

@@ -87,11 +87,11 @@ const candidates = 64
 // Pick returns the one conversation that query matches. The error is a
 // [*NotFoundError] or an [*AmbiguousError].
 func (w Conversations) Pick(query string) (store.Entry, error) {
-	e, err := w.PickAmong(query, everything)
-	if errors.As(err, new(*NotFoundError)) {
-		return w.pickOutside(query, err)
+	entries, err := w.PickEach([]string{query})
+	if err != nil {
+		return store.Entry{}, err
 	}
-	return e, err
+	return entries[0], nil
 }
 
 // PickAmong is Pick among the conversations that a filter selects. Without a query, all of
@@ -102,6 +102,37 @@ func (w Conversations) PickAmong(query string, f listing.Filter) (store.Entry, e
 		return store.Entry{}, err
 	}
 	defer l.Close()
+	return only(l, query, f)
+}
+
+// PickEach is Pick for several queries. It opens the listing once: with many changes since
+// its index was made, that takes longer than a lookup. Conversations that several queries
+// match are returned once. It ends at the first error.
+func (w Conversations) PickEach(queries []string) (entries []store.Entry, err error) {
+	l, err := w.Listing(nil)
+	if err != nil {
+		return nil, err
+	}
+	defer l.Close()
+	have := map[string]bool{}
+	for _, query := range queries {
+		e, err := only(l, query, everything)
+		if errors.As(err, new(*NotFoundError)) {
+			e, err = w.pickOutside(query, err)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if !have[e.Path] {
+			have[e.Path] = true
+			entries = append(entries, e)
+		}
+	}
+	return entries, nil
+}
+
+// only returns the one conversation in a listing that a query matches; see [Conversations.Pick].
+func only(l *listing.Listing, query string, f listing.Filter) (store.Entry, error) {
 	hits, more, err := matching(l, query, f, candidates)
 	if err != nil {
 		return store.Entry{}, err
