@@ -34,6 +34,10 @@ type Conversation struct {
 	Attachments []Attachment
 	Subagents   []Subagent
 	LeftOut     []string // what the export left out on request
+
+	// Documents of other formats than those of this package may lack parts.
+	Lacks []string // what their format does not carry, a few words each
+	Notes []string // what the reader should know of this one
 }
 
 // A Document is a conversation's document for people.
