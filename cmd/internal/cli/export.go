@@ -60,6 +60,7 @@ format follows the name after -o; otherwise it is json.`,
 	f.BoolVar(&o.Redact, "redact", false, "redact secrets again, by the current rules")
 	f.BoolVar(&o.Subagents, "subagents", false, "include the conversations of sub-agents")
 	f.BoolVar(&o.Attachments, "attachments", false, "include the content of attachments that was kept")
+	f.BoolVar(&o.NoData, "no-data", false, "html: leave out the data that import reads")
 	f.BoolVar(&o.bundle, "bundle", false, "pack all conversations into one file, compressed with zstd")
 	f.BoolVar(&o.json, "json", false, "print one JSON object per file, one per line")
 	return cmd
@@ -115,6 +116,9 @@ func runExport(ctx context.Context, a *app, w *opened, queries []string, o expor
 	entries, err := pickMany(w, queries)
 	if err != nil {
 		return err
+	}
+	if o.NoData && as.Name != "html" {
+		return &usageError{"--no-data is for html", ""}
 	}
 	if as.Name == "html" {
 		o.Attachments = true

@@ -184,11 +184,12 @@ type imported struct {
 	Skipped   int      `json:"skipped"`
 	Subagents int      `json:"subagents"`
 	Warnings  []string `json:"warnings"`
-	File      string   `json:"file,omitempty"` // of an export
+	File      string   `json:"file,omitempty"`  // of an export
+	Lacks     string   `json:"lacks,omitempty"` // what its format does not carry
 }
 
 func importedOf(got *capture.Imported) imported {
-	return imported{got.ID, got.Path, got.Agent, got.Messages, got.Tools, got.Appended, got.Skipped, got.Subagents, append([]string{}, got.Warnings...), ""}
+	return imported{got.ID, got.Path, got.Agent, got.Messages, got.Tools, got.Appended, got.Skipped, got.Subagents, append([]string{}, got.Warnings...), "", ""}
 }
 
 func printImported(on screen, got *capture.Imported, asJSON bool) error {

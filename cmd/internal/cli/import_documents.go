@@ -41,7 +41,7 @@ func (r *importRun) named(ctx context.Context, name string) error {
 }
 
 // inFolders are the suffixes of the files to import from a folder.
-func inFolders() []string { return []string{".json", ".jsonl", ".zst"} }
+func inFolders() []string { return []string{".json", ".jsonl", ".md", ".html", ".zst"} }
 
 // folder imports the files in a folder, then those in its subfolders: the transcripts of
 // sub-agents are in folders beside those of their sessions. It does not follow links.
@@ -81,7 +81,7 @@ func (r *importRun) fail(err error) error {
 	return nil
 }
 
-// standardInput imports an export or a bundle from standard input.
+// standardInput imports an export, a bundle or a transcript from standard input.
 func (r *importRun) standardInput(ctx context.Context) error {
 	text, err := io.ReadAll(io.LimitReader(r.app.In, maxDocument+1))
 	switch {
@@ -92,9 +92,24 @@ func (r *importRun) standardInput(ctx context.Context) error {
 	}
 	done, err := r.content(ctx, "standard input", text)
 	if err == nil && !done {
-		err = r.fail(&inject.FileError{File: "standard input", Why: "is not an export (a transcript must be a file)"})
+		err = r.transcript(ctx, text)
 	}
 	return err
+}
+
+// transcript imports a transcript from standard input: from a copy of it, since agents'
+// transcripts are files.
+func (r *importRun) transcript(ctx context.Context, text []byte) error {
+	dir, err := os.MkdirTemp("", "cortext-import-*")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	file := filepath.Join(dir, "transcript")
+	if err := os.WriteFile(file, text, 0o600); err != nil {
+		return err
+	}
+	return r.oneFile(ctx, file)
 }
 
 // document imports a file if it is an export or a bundle; done reports that it is.
@@ -118,7 +133,7 @@ func (r *importRun) document(ctx context.Context, file string) (done bool, err e
 		return true, r.bundle(ctx, file, f, size)
 	case portable.IsLines(head):
 		return true, r.conversation(ctx, file, func() (*portable.Conversation, error) { return portable.ReadLines(f) })
-	case !portable.IsJSON(head):
+	case !export.MayBe(file, head):
 		return false, nil
 	case size > maxDocument:
 		return true, r.fail(&inject.FileError{File: file, Why: fmt.Sprintf("has %d bytes, more than the limit of %d for one export", size, maxDocument)})
@@ -135,8 +150,8 @@ func (r *importRun) content(ctx context.Context, name string, text []byte) (done
 	if bundle.Is(text) {
 		return true, r.bundle(ctx, name, bytes.NewReader(text), int64(len(text)))
 	}
-	c, ok, err := portable.Read(text)
-	if !ok {
+	c, ok, err := export.Read(name, text)
+	if format := (*portable.FormatError)(nil); !ok || r.inFolder && errors.As(err, &format) && format.Foreign {
 		return false, nil
 	}
 	return true, r.conversation(ctx, name, func() (*portable.Conversation, error) { return c, err })
@@ -203,7 +218,7 @@ func printDocument(on screen, name string, got *export.Imported, asJSON bool) er
 	if asJSON {
 		return on.json(imported{
 			ID: s.ID, Path: got.Entry.Path, Agent: s.AgentConfig.Agent, Messages: s.MessageCount, Tools: got.Tools, Appended: got.Appended,
-			Skipped: max(got.Messages-got.Appended, 0), Subagents: got.Subagents, Warnings: append([]string{}, got.Warnings...), File: name,
+			Skipped: max(got.Messages-got.Appended, 0), Subagents: got.Subagents, Warnings: append([]string{}, got.Warnings...), File: name, Lacks: got.Lacks,
 		})
 	}
 	did := "imported as"
@@ -216,6 +231,9 @@ func printDocument(on screen, name string, got *export.Imported, asJSON bool) er
 	fmt.Fprintf(on.out, "%s: %s %s: %s (%d new), %s", visible(name), did, visible(got.Entry.Path), count(got.Messages, "message"), got.Appended, count(got.Tools, "tool call"))
 	if got.Subagents > 0 {
 		fmt.Fprintf(on.out, ", %s", count(got.Subagents, "sub-agent"))
+	}
+	if got.Lacks != "" {
+		fmt.Fprintf(on.out, "; %s", got.Lacks)
 	}
 	fmt.Fprintln(on.out)
 	on.warn(got.Warnings...)

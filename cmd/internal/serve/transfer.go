@@ -108,7 +108,7 @@ func (s transferRoutes) exported(r *http.Request, in exportRequest) (*exportAnsw
 
 // An importRequest is an export, as text.
 type importRequest struct {
-	Data    string `json:"data"`    // in the formats json or jsonl
+	Data    string `json:"data"`    // in any format
 	KeepIDs bool   `json:"keepIds"` // the conversation stays the same one, with its id and times
 	Type    string `json:"type"`    // of new conversations; empty: as in the export
 	Name    string `json:"name"`    // likewise
@@ -179,7 +179,7 @@ func (s transferRoutes) importSession(_ http.ResponseWriter, r *http.Request) (*
 	out := importAnswer{Imported: []importedAs{}}
 	for _, got := range done {
 		x := got.Entry.Session
-		out.Imported = append(out.Imported, importedAs{x.ID, x.DisplayTitle(), got.Messages, got.Appended, got.Existed, append([]string{}, got.Warnings...)})
+		out.Imported = append(out.Imported, importedAs{x.ID, x.DisplayTitle(), got.Messages, got.Appended, got.Existed, warnings(got)})
 	}
 	first := done[0].Entry
 	c, err := s.content(space, first, 0)
@@ -190,11 +190,20 @@ func (s transferRoutes) importSession(_ http.ResponseWriter, r *http.Request) (*
 	return &answer{status: http.StatusCreated, body: out, location: "/api/sessions/" + first.Session.ID}, nil
 }
 
+// warnings returns what a client should know of an import.
+func warnings(got *export.Imported) []string {
+	list := append([]string{}, got.Warnings...)
+	if got.Lacks != "" {
+		list = append(list, got.Lacks)
+	}
+	return list
+}
+
 // documents calls each with every conversation of an export or a bundle. It checks a whole
 // bundle before the first call.
 func documents(ctx context.Context, data []byte, each func(name string, c *portable.Conversation) error) error {
 	one := func(name string, text []byte) error {
-		c, ok, err := portable.Read(text)
+		c, ok, err := export.Read(name, text)
 		if !ok {
 			err = &portable.FormatError{Foreign: true, Why: "is not an export of a conversation"}
 		}

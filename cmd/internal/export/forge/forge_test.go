@@ -203,8 +203,8 @@ func TestRoundTrip(t *testing.T) {
 		if second := write(t, got); second != first {
 			t.Fatalf("%s", difference(first, second))
 		}
-		if len(got.Notes) > 0 || len(got.Messages) != len(c.Messages) {
-			t.Fatal(got.Notes, len(got.Messages))
+		if len(got.Warnings) > 0 || len(got.Messages) != len(c.Messages) {
+			t.Fatal(got.Warnings, len(got.Messages))
 		}
 		for i, m := range got.Messages {
 			was := &c.Messages[i]

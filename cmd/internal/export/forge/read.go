@@ -47,10 +47,8 @@ var (
 
 const foldEnd = "</details>"
 
-// Lacks are the parts of a conversation that Markdown does not carry.
-func Lacks() []string {
-	return []string{"ids", "seconds", "token counts", "tags", "sub-agents", "the content of attachments"}
-}
+// lacks says what Markdown does not carry.
+const lacks = "Markdown carries no ids, seconds, token counts, tags, sub-agents or content of attachments"
 
 // Is reports whether a file that starts with head may be Markdown. [Read] says whether it is
 // ours.
@@ -65,7 +63,7 @@ const byteOrderMark = "\uFEFF"
 // is a [*portable.FormatError].
 func Read(text string) (*portable.Conversation, error) {
 	text = strings.TrimPrefix(strings.ToValidUTF8(text, "\uFFFD"), byteOrderMark)
-	r := reader{lines: strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n"), c: &portable.Conversation{Lacks: Lacks()}}
+	r := reader{lines: strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n"), c: &portable.Conversation{Lacks: lacks}}
 	if err := r.head(); err != nil {
 		return nil, err
 	}
@@ -76,10 +74,10 @@ func Read(text string) (*portable.Conversation, error) {
 	}
 	r.endMessage()
 	if n := len(r.c.Messages); n != r.expected {
-		r.c.Notes = append(r.c.Notes, fmt.Sprintf("it says that it has %d messages, and has %d", r.expected, n))
+		r.c.Warnings = append(r.c.Warnings, fmt.Sprintf("it says that it has %d messages, and has %d", r.expected, n))
 	}
 	if r.cut > 0 {
-		r.c.Notes = append(r.c.Notes, fmt.Sprintf("texts of which it has only the beginning and the end: %d", r.cut))
+		r.c.Warnings = append(r.c.Warnings, fmt.Sprintf("texts of which it has only the beginning and the end: %d", r.cut))
 	}
 	return r.c, nil
 }

@@ -35,9 +35,9 @@ type Conversation struct {
 	Subagents   []Subagent
 	LeftOut     []string // what the export left out on request
 
-	// Documents of other formats than those of this package may lack parts.
-	Lacks []string // what their format does not carry, a few words each
-	Notes []string // what the reader should know of this one
+	// Documents in the formats for readers, which other packages read, have less.
+	Lacks    string   // says what the format does not carry
+	Warnings []string // say what is wrong with this one
 }
 
 // A Document is a conversation's document for people.
