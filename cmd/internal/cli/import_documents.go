@@ -3,6 +3,8 @@ package cli
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -20,6 +22,9 @@ import (
 // standardInput is the name that stands for standard input.
 const standardInput = "-"
 
+// standardInputName is what messages call it.
+const standardInputName = "standard input"
+
 // maxDocument is the size, in bytes, of the largest export that is read.
 const maxDocument = 1 << 30
 
@@ -30,12 +35,15 @@ func (r *importRun) named(ctx context.Context, name string) error {
 	}
 	if info, err := os.Stat(name); err == nil && info.IsDir() {
 		r.alone = false
-		tried := r.tried
+		tried, foreign := r.tried, r.foreign
 		err := r.folder(ctx, name)
-		if err == nil && r.tried == tried {
-			err = r.fail(fmt.Errorf("%s: no file in it ends in %s", name, orList(inFolders())))
+		switch {
+		case err != nil || r.tried > tried:
+			return err
+		case r.foreign > foreign:
+			return r.fail(fmt.Errorf("%s: no file in it is a transcript or an export", name))
 		}
-		return err
+		return r.fail(fmt.Errorf("%s: no file in it ends in %s", name, orList(inFolders())))
 	}
 	return r.oneFile(ctx, name)
 }
@@ -77,7 +85,7 @@ func (r *importRun) fail(err error) error {
 	if r.alone {
 		return err
 	}
-	r.app.screen.report(err)
+	r.app.screen.report(r.shown(err))
 	return nil
 }
 
@@ -88,28 +96,39 @@ func (r *importRun) standardInput(ctx context.Context) error {
 	case err != nil:
 		return fmt.Errorf("standard input: %w", err)
 	case len(text) > maxDocument:
-		return r.fail(&inject.FileError{File: "standard input", Why: "is too long: import it from a file"})
+		return r.fail(&inject.FileError{File: standardInputName, Why: "is too long: import it from a file"})
 	}
-	done, err := r.content(ctx, "standard input", text)
+	done, err := r.content(ctx, standardInputName, text)
 	if err == nil && !done {
 		err = r.transcript(ctx, text)
 	}
 	return err
 }
 
-// transcript imports a transcript from standard input: from a copy of it, since agents'
-// transcripts are files.
+// transcript imports a transcript from standard input. Agents' transcripts are files, so it
+// makes one, with a name that depends on the content: some transcripts have no other id.
 func (r *importRun) transcript(ctx context.Context, text []byte) error {
 	dir, err := os.MkdirTemp("", "cortext-import-*")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	file := filepath.Join(dir, "transcript")
+	sum := sha256.Sum256(text)
+	file := filepath.Join(dir, "input-"+hex.EncodeToString(sum[:8]))
 	if err := os.WriteFile(file, text, 0o600); err != nil {
 		return err
 	}
-	return r.oneFile(ctx, file)
+	r.copied = file
+	defer func() { r.copied = "" }()
+	return r.shown(r.oneFile(ctx, file))
+}
+
+// shown returns an error that names standard input, not the copy of it.
+func (r *importRun) shown(err error) error {
+	if err == nil || r.copied == "" || !strings.Contains(err.Error(), r.copied) {
+		return err
+	}
+	return errors.New(strings.ReplaceAll(err.Error(), r.copied, standardInputName))
 }
 
 // document imports a file if it is an export or a bundle; done reports that it is.

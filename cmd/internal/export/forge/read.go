@@ -228,7 +228,7 @@ func (r *reader) text(in place) (string, error) {
 }
 
 func (r *reader) truncated() error {
-	return damaged("it is truncated: its last line is not %q", end)
+	return damaged("it is truncated: its last line is not %q: add that if nothing else is missing, or export the conversation again", end)
 }
 
 // unpadded returns the lines of a text without those around it that separate it from ours.
