@@ -54,12 +54,21 @@ func (r *reader) fold(summary string) error {
 	if yes := m[1] == done; m[1] != none {
 		t.Success = &yes
 	}
-	if code := exitOutcome.FindStringSubmatch(m[4]); code != nil && m[1] == failed {
-		n, _ := strconv.Atoi(code[1])
-		t.ExitCode = &n
+	if m[1] == failed {
+		fail(&t, html.UnescapeString(m[4]))
 	}
 	r.c.Tools = append(r.c.Tools, t)
 	return nil
+}
+
+// fail sets why a call failed, from its outcome in words.
+func fail(t *schema.Tool, outcome string) {
+	if code := exitOutcome.FindStringSubmatch(outcome); code != nil {
+		n, _ := strconv.Atoi(code[1])
+		t.ExitCode = &n
+	} else if outcome != "failed" {
+		t.Error = outcome
+	}
 }
 
 // reasoning reads the reasoning of a message. Without a number it belongs to the current
