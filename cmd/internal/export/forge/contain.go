@@ -231,15 +231,14 @@ func tags(l string, open bool) (at []int, _ bool) {
 		switch {
 		case l[i] == '`':
 			n := len(l[i:]) - len(strings.TrimLeft(l[i:], "`"))
-			span := closing(l[i+n:], n)
-			// an escaped backtick begins no code span, and a cell of a table ends one
-			if open || span < 0 || i > 0 && l[i-1] == '\\' || strings.Contains(l[i+n:i+n+span], "|") {
-				open = true
-				span = 0
-			} else {
-				span += n
+			if i += n; open {
+				continue
 			}
-			i += n + span
+			span := closing(l[i:], n)
+			// an escaped backtick begins no code span, and a cell of a table ends one
+			if open = span < 0 || i > n && l[i-n-1] == '\\' || strings.Contains(l[i:i+span], "|"); !open {
+				i += span + n
+			}
 		case l[i] == '<' && i+1 < len(l) && (l[i+1] == '/' || l[i+1] == '!' || l[i+1] == '?' || l[i+1]|0x20 >= 'a' && l[i+1]|0x20 <= 'z') && !isLink(l[i+1:]):
 			at = append(at, i)
 			i++

@@ -278,6 +278,7 @@ func FuzzRead(f *testing.F) {
 		if err != nil {
 			return
 		}
+		c.Session.ConversationType, c.Session.Title = "debug", "x"+c.Session.Title // an import gives it both
 		once := write(t, c)
 		again, err := Read(once)
 		if err != nil {

@@ -39,7 +39,7 @@ var (
 	leftOutLine  = regexp.MustCompile(`^\*Left out: (.*)\.\*$`)
 	branchesLine = regexp.MustCompile(`^\*Messages on other branches: (\d+), not shown\.\*$`)
 	headingLine  = regexp.MustCompile(`^\*\*(Summary|Plan|Notes)\*\*$`)
-	planLine     = regexp.MustCompile(`^- \[([ x])\] (.*)$`)
+	planLine     = regexp.MustCompile(`^- \[([ x])\](?: (.*))?$`)
 	fenceLine    = regexp.MustCompile("^(`{3,})([a-z0-9]*)$")
 	aboutLine    = regexp.MustCompile(`^(.+) · (\d{1,9}) messages$`)
 	dayPattern   = regexp.MustCompile(`^\d{1,2} [A-Z][a-z]+ \d{4}$`)
