@@ -14,12 +14,12 @@ import (
 // TestExports: every conversation of the transcripts, and that of testdata/workspace, leaves
 // a workspace and enters another one byte for byte, in each form, and is a page and a text.
 func TestExports(t *testing.T) {
-	t.Setenv("HOME", t.TempDir())
-	t.Setenv("XDG_STATE_HOME", t.TempDir())
-	bin, err := built()
+	bin, err := built() // in the user's own build cache
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Setenv("HOME", t.TempDir())
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH")) // cortext-web
 	from := t.TempDir()
 	must(t, "-C", from, "init", "--yes")

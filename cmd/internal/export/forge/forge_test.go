@@ -43,7 +43,7 @@ func hostile(r *rand.Rand) string {
 func TestContain(t *testing.T) {
 	r := rand.New(rand.NewPCG(20, 1))
 	from := map[string]string{}
-	for range 60_000 {
+	for range 20_000 {
 		s := shown.Clean(hostile(r))
 		for _, in := range []place{inMessage, inHead} {
 			out := contain(s, in)
@@ -192,7 +192,7 @@ func write(t *testing.T, c *portable.Conversation) string {
 // said.
 func TestRoundTrip(t *testing.T) {
 	r := rand.New(rand.NewPCG(20, 3))
-	for range 3_000 {
+	for range 1_000 {
 		c := random(r)
 		first := write(t, c)
 		got, err := Read(first)
@@ -256,7 +256,7 @@ func wantCalls(t *testing.T, got, want []schema.Tool) {
 // TestTruncated: no beginning of a text is read as if it were whole.
 func TestTruncated(t *testing.T) {
 	r := rand.New(rand.NewPCG(20, 4))
-	for range 30 {
+	for range 10 {
 		whole := write(t, random(r))
 		for i := range len(whole) - 1 {
 			c, err := Read(whole[:i])
