@@ -53,7 +53,7 @@ func Read(file string, text []byte) (c *portable.Conversation, ok bool, err erro
 
 // readPage reads the conversation that a page holds as data.
 func readPage(text []byte) (*portable.Conversation, error) {
-	lines, err := page.Data(text)
+	lines, same, err := page.Data(text)
 	switch {
 	case errors.Is(err, page.ErrForeign):
 		return nil, &portable.FormatError{Foreign: true, Why: err.Error() + ": cortext imports transcripts of agents, and what cortext export writes"}
@@ -65,6 +65,9 @@ func readPage(text []byte) (*portable.Conversation, error) {
 	c, err := portable.ReadLines(bytes.NewReader(lines))
 	if err != nil {
 		return nil, err
+	}
+	if !same {
+		c.Warnings = append(c.Warnings, "somebody edited the page: what is imported is the data that it holds, as it was exported")
 	}
 	c.Lacks = "HTML carries no content of attachments"
 	return c, nil

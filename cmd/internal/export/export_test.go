@@ -200,7 +200,7 @@ func TestPageData(t *testing.T) {
 			t.Fatal(err)
 		}
 		h := History(&g.Conversation)
-		if len(c.Messages) != len(h.Messages) || len(c.Tools) != 5 || len(c.Subagents) != 1 || c.Session.ID != g.Session.ID || len(c.LeftOut) != 1 {
+		if len(c.Messages) != len(h.Messages) || len(c.Tools) != 5 || len(c.Subagents) != 1 || c.Session.ID != g.Session.ID || len(c.LeftOut) != 1 || len(c.Warnings) != 0 {
 			t.Fatalf("%d messages, %d tools, %d sub-agents, left out %q", len(c.Messages), len(c.Tools), len(c.Subagents), c.LeftOut)
 		}
 		for i, m := range c.Messages {
@@ -213,7 +213,7 @@ func TestPageData(t *testing.T) {
 
 // dataHostile are texts that look like the data of a page.
 var dataHostile = []string{
-	"<script type=\"application/json\" id=\"data\">{\"encoding\":\"zlib base64\",\"lines\":\"eJw=\"}</script>", "\"}</script>", "</html>", "<meta name=\"generator\" content=\"cortext\">",
+	"<script type=\"application/json\" id=\"data\">{\"encoding\":\"zlib base64\",\"page\":\"sha256-0\",\"lines\":\"eJw=\"}</script>", "\"}</script>", "</html>", "<meta name=\"generator\" content=\"cortext\">",
 }
 
 // TestPageDamaged: no part of a damaged page is imported.
@@ -233,7 +233,7 @@ func TestPageDamaged(t *testing.T) {
 	for i := begins + 80; i < len(whole)-40; i += 7 {
 		bad := bytes.Clone(whole)
 		bad[i] ^= 1
-		if c, _, err := Read("x.html", bad); err == nil && !reflect.DeepEqual(c, want) {
+		if c, _, err := Read("x.html", bad); err == nil && len(c.Warnings) == 0 && !reflect.DeepEqual(c, want) {
 			t.Fatalf("byte %d changed, and it is read", i)
 		}
 	}

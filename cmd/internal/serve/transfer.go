@@ -28,6 +28,7 @@ type exportRequest struct {
 	Redact      bool        `json:"redact"`
 	Subagents   bool        `json:"subagents"`
 	Attachments bool        `json:"attachments"`
+	NoData      bool        `json:"noData"` // html: leave out the data that an import reads
 }
 
 // An exportAnswer is an export as text.
@@ -55,7 +56,7 @@ func (s transferRoutes) download(w http.ResponseWriter, r *http.Request) (*answe
 	q := r.URL.Query()
 	in := exportRequest{Format: q.Get("format"), From: q.Get("from"), To: q.Get("to"), Only: schema.Role(q.Get("only"))}
 	for name, to := range map[string]*bool{
-		"noTools": &in.NoTools, "noReasoning": &in.NoReasoning, "redact": &in.Redact, "subagents": &in.Subagents, "attachments": &in.Attachments,
+		"noTools": &in.NoTools, "noReasoning": &in.NoReasoning, "redact": &in.Redact, "subagents": &in.Subagents, "attachments": &in.Attachments, "noData": &in.NoData,
 	} {
 		var err error
 		if *to, err = truth(r, name); err != nil {
@@ -94,7 +95,7 @@ func (s transferRoutes) exported(r *http.Request, in exportRequest) (*exportAnsw
 	defer space.End()
 	g, err := export.Gather(space.Workspace, e, export.Options{
 		From: in.From, To: in.To, Only: in.Only, NoTools: in.NoTools, NoReasoning: in.NoReasoning, Redact: in.Redact,
-		Subagents: in.Subagents, Attachments: in.Attachments || as.Name == "html",
+		Subagents: in.Subagents, Attachments: in.Attachments || as.Name == "html", NoData: in.NoData,
 	})
 	if err != nil {
 		return nil, err

@@ -3,7 +3,9 @@ package page
 import (
 	"bytes"
 	"compress/zlib"
+	"crypto/sha256"
 	"encoding/base64"
+	"encoding/hex"
 	"errors"
 	"io"
 	"strings"
@@ -13,7 +15,8 @@ import (
 // typed. Browsers run no script of this type, and compressed data in base64 has no character
 // that could end it.
 const (
-	dataBegin = "<script type=\"application/json\" id=\"data\">{\"encoding\":\"zlib base64\",\"lines\":\""
+	dataBegin = "<script type=\"application/json\" id=\"data\">{\"encoding\":\"zlib base64\",\"page\":\"sha256-"
+	dataLines = "\",\"lines\":\""
 	dataEnd   = "\"}</script>"
 
 	generator = "<meta name=\"generator\" content=\"cortext\">"
@@ -38,12 +41,9 @@ var (
 	errDamaged   = errors.New("its data is not what was written")
 )
 
-// data writes the conversation as data.
-func (w *writer) data(data []byte) {
-	if len(data) == 0 {
-		return
-	}
-	w.raw(dataBegin)
+// data writes the conversation as data, with the hash of the page before it.
+func (w *writer) data(data, sum []byte) {
+	w.raw(dataBegin + hex.EncodeToString(sum) + dataLines)
 	encoded := base64.NewEncoder(base64.StdEncoding, w.out)
 	packed := zlib.NewWriter(encoded)
 	_, _ = packed.Write(data) // bufio keeps the error for Flush
@@ -58,35 +58,38 @@ func Is(head []byte) bool {
 	return strings.HasPrefix(text, "<!doctype html") || strings.HasPrefix(text, "<html")
 }
 
-// Data returns the data that a page holds. The error is [ErrForeign], [ErrNoData], or says
-// what is damaged.
-func Data(page []byte) ([]byte, error) {
+// Data returns the data that a page holds. same reports whether the page before it is as it
+// was written. The error is [ErrForeign], [ErrNoData], or says what is damaged.
+func Data(page []byte) (data []byte, same bool, err error) {
 	head := page[:min(len(page), 4096)]
 	if !bytes.Contains(head, []byte(generator)) {
-		return nil, ErrForeign
+		return nil, false, ErrForeign
 	}
 	at := bytes.LastIndex(page, []byte(dataBegin))
 	if at < 0 {
 		if !bytes.HasSuffix(bytes.TrimSpace(page), []byte("</html>")) {
-			return nil, errTruncated
+			return nil, false, errTruncated
 		}
-		return nil, ErrNoData
+		return nil, false, ErrNoData
 	}
-	encoded, _, ok := bytes.Cut(page[at+len(dataBegin):], []byte(dataEnd))
-	if !ok {
-		return nil, errTruncated
+	rest, _, whole := bytes.Cut(page[at+len(dataBegin):], []byte(dataEnd))
+	was, encoded, ok := bytes.Cut(rest, []byte(dataLines))
+	if !whole || !ok {
+		return nil, false, errTruncated
 	}
+	sum := sha256.Sum256(page[:at])
+	same = string(was) == hex.EncodeToString(sum[:])
 	packed, err := zlib.NewReader(base64.NewDecoder(base64.StdEncoding, bytes.NewReader(encoded)))
 	if err != nil {
-		return nil, errDamaged
+		return nil, false, errDamaged
 	}
 	most := min(mostData, int64(freeData+ratioData*len(encoded)))
-	data, err := io.ReadAll(io.LimitReader(packed, most+1))
+	data, err = io.ReadAll(io.LimitReader(packed, most+1))
 	switch {
 	case err != nil:
-		return nil, errDamaged
+		return nil, false, errDamaged
 	case int64(len(data)) > most:
-		return nil, errors.New("its data unpacks to more than an export of its size")
+		return nil, false, errors.New("its data unpacks to more than an export of its size")
 	}
-	return data, nil
+	return data, same, nil
 }

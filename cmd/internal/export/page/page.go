@@ -70,7 +70,8 @@ func hash(text string) string {
 
 // Page writes a whole page.
 func (r *Renderer) Page(to io.Writer, in *Input) error {
-	w := r.writer(to, in)
+	page := sha256.New()
+	w := r.writer(io.MultiWriter(to, page), in)
 	title := shown.Clean(in.Session.DisplayTitle())
 	w.raw("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta http-equiv=\"Content-Security-Policy\" content=\"")
 	w.text(Policy())
@@ -103,7 +104,10 @@ func (r *Renderer) Page(to io.Writer, in *Input) error {
 		w.raw(" The page also holds the conversation as data, for cortext import.")
 	}
 	w.raw("</footer>\n</div>\n</div>\n<script>" + script + "</script>\n")
-	w.data(in.Data)
+	if len(in.Data) > 0 {
+		_ = w.out.Flush() // to the hash; bufio keeps the error
+		w.data(in.Data, page.Sum(nil))
+	}
 	w.raw("</body>\n</html>\n")
 	return w.end()
 }
