@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -12,12 +14,12 @@ import (
 // TestExports: every conversation of the transcripts, and that of testdata/workspace, leaves
 // a workspace and enters another one byte for byte, in each form, and is a page and a text.
 func TestExports(t *testing.T) {
-	t.Setenv("HOME", t.TempDir())
-	t.Setenv("XDG_STATE_HOME", t.TempDir())
-	bin, err := built()
+	bin, err := built() // in the user's own build cache
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Setenv("HOME", t.TempDir())
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH")) // cortext-web
 	from := t.TempDir()
 	must(t, "-C", from, "init", "--yes")
@@ -63,7 +65,15 @@ func TestExports(t *testing.T) {
 			t.Errorf("a bundle of %d conversations holds %d", len(ids), len(got))
 		}
 		for _, format := range []string{"md", "html"} {
-			must(t, append([]string{"-C", dir, "export", "--format", format, "-o", t.TempDir() + "/"}, ids...)...)
+			to, first, second := t.TempDir(), t.TempDir(), t.TempDir()
+			must(t, append([]string{"-C", dir, "export", "--format", format, "-o", first + "/"}, ids...)...)
+			must(t, "-C", to, "init", "--yes")
+			must(t, "-C", to, "import", first)
+			if out, _, code := cortext(t, "-C", to, "check"); code != 0 {
+				t.Errorf("check after an import of %s: %s", format, out)
+			}
+			must(t, append([]string{"-C", to, "export", "--format", format, "-o", second + "/"}, idsIn(t, to)...)...)
+			wantSameTexts(t, textsIn(t, first), textsIn(t, second))
 		}
 	}
 }
@@ -131,5 +141,47 @@ func wantSameLogs(t *testing.T, a, b string) {
 	t.Helper()
 	if a != b {
 		t.Errorf("the logs differ: %d and %d bytes", len(a), len(b))
+	}
+}
+
+// changing are the parts of Markdown and of a page that an import changes: ids, times, the
+// numbers of messages and what is said of other branches, the branch of git, and the data.
+var changing = regexp.MustCompile(`#[0-9mp]*\d+\b|id="[mp]\d+"|Message \d+|Prompt \d+|\b\d{1,2} [A-Z][a-z]+ \d{4}(, )?|<time [^>]*>[^<]*</time>|(?m)^<div><dt>(Branch|Tokens written)</dt>.*\n|` +
+	`\n\*Messages on other branches: .*\n| \d+ messages? on other branches \w+ not shown\.|<script type=.*</script>\n`)
+
+// textsIn returns the files in a folder without what an import changes.
+func textsIn(t *testing.T, dir string) (list []string) {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		b, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, changing.ReplaceAllString(string(b), ""))
+	}
+	slices.Sort(list)
+	return list
+}
+
+func wantSameTexts(t *testing.T, a, b []string) {
+	t.Helper()
+	if len(a) != len(b) {
+		t.Fatalf("%d files, then %d", len(a), len(b))
+	}
+	for i := range a {
+		x, y := strings.Split(a[i], "\n"), strings.Split(b[i], "\n")
+		for k := range min(len(x), len(y)) {
+			if x[k] != y[k] {
+				t.Errorf("%.60s: %.300q is then %.300q", x[0], x[k], y[k])
+				break
+			}
+		}
+		if len(x) != len(y) {
+			t.Errorf("%.60s: %d lines, then %d", x[0], len(x), len(y))
+		}
 	}
 }

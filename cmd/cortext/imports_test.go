@@ -179,8 +179,8 @@ var rules = map[string]rule{
 		why:  "what a call did, in words: no notation",
 	},
 	"cortext/cmd/internal/export/forge": {
-		ours: []string{"cortext/cmd/internal/export/call", "cortext/cmd/internal/shown", "cortext/schema", "cortext/schema/clip"},
-		why:  "records in, Markdown out: no file, no workspace",
+		ours: []string{"cortext/cmd/internal/export/call", "cortext/cmd/internal/export/portable", "cortext/cmd/internal/shown", "cortext/schema", "cortext/schema/clip"},
+		why:  "records in, Markdown out, and back: no file, no workspace",
 	},
 	"cortext/cmd/internal/export/page": {
 		ours: []string{"cortext/cmd/internal/export/call", "cortext/cmd/internal/export/highlight", "cortext/cmd/internal/shown", "cortext/schema", "cortext/schema/clip"},

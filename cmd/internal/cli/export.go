@@ -36,7 +36,9 @@ func exportCommand(a *app) *cobra.Command {
 it writes the current one. json and jsonl hold everything, for cortext import and for other
 programs, except that you must ask for the content of attachments and the conversations of
 sub-agents. md is for pull requests and issues. html is a self-contained page that loads
-nothing and reads well on a phone and on paper.
+nothing and reads well on a phone and on paper. It also holds the shown branch as data, for
+import, with what the page folds or cuts: leave that out with --no-data before you edit a page
+by hand.
 
 Without -o, each conversation becomes a file session-NAME-DATE in the current folder. The
 format follows the name after -o; otherwise it is json.`,
@@ -60,6 +62,7 @@ format follows the name after -o; otherwise it is json.`,
 	f.BoolVar(&o.Redact, "redact", false, "redact secrets again, by the current rules")
 	f.BoolVar(&o.Subagents, "subagents", false, "include the conversations of sub-agents")
 	f.BoolVar(&o.Attachments, "attachments", false, "include the content of attachments that was kept")
+	f.BoolVar(&o.NoData, "no-data", false, "html: leave out the data that import reads")
 	f.BoolVar(&o.bundle, "bundle", false, "pack all conversations into one file, compressed with zstd")
 	f.BoolVar(&o.json, "json", false, "print one JSON object per file, one per line")
 	return cmd
@@ -104,6 +107,9 @@ func runExport(ctx context.Context, a *app, w *opened, queries []string, o expor
 	as, err := o.chosen()
 	if err != nil {
 		return err
+	}
+	if o.NoData && as.Name != "html" {
+		return &usageError{"--no-data is for html", ""}
 	}
 	debug.SetGCPercent(-1) // the soft memory limit still applies, but most exports end before it
 	to := exportTarget{app: a, options: o, format: as, taken: map[string]bool{}}

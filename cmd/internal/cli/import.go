@@ -29,10 +29,13 @@ conversations of sub-agents. Everything is stored verbatim, except that secrets
 are redacted. import detects the agent from the content of each file. Importing a
 transcript again adds only what is new.
 
-It also imports what cortext export wrote (json, jsonl, bundles) and folders of such
+It also imports what cortext export wrote in any format, bundles, and folders of such
 files; - is standard input. Each export becomes a new conversation with a new id and new
 times. With --keep-ids it stays the same conversation: if this workspace already has it,
-import adds the missing messages.`,
+import adds the missing messages.
+
+Of Markdown, import reads what you see in it, so you can edit it before. Of a page, it
+reads the data that the page holds. It says what a format does not carry.`,
 		Example: "  cortext import ~/.claude/projects/*/*.jsonl\n  cortext import session-api-design-2025-11-22.json",
 		Args:    args(cobra.MinimumNArgs(1)),
 		RunE:    func(cmd *cobra.Command, files []string) error { return runImport(a, cmd, files, o) },
@@ -91,6 +94,7 @@ type importRun struct {
 	inFolder      bool     // the file is in a folder that the user named
 	alone         bool     // the user named one file
 	warned        []string // warnings already printed
+	copied        string   // the file that holds standard input, if that is being imported as a transcript
 }
 
 func (r *importRun) files(ctx context.Context, files []string) error {
@@ -150,13 +154,13 @@ func (r *importRun) oneFile(ctx context.Context, file string) error {
 			return errors.New("stopped: what was captured so far is kept, run the same command to continue")
 		case errors.As(err, &empty) && r.Agent == "": // the agent created it, and it has no messages
 			if len(paths) == 1 {
-				r.app.screen.warn(err.Error() + ": there is nothing to capture")
+				r.app.screen.warn(r.shown(err).Error() + ": there is nothing to capture")
 			}
 		case err != nil && r.alone && len(paths) == 1:
 			return err
 		case err != nil:
 			r.failed++
-			r.app.screen.report(err)
+			r.app.screen.report(r.shown(err))
 		default:
 			r.warned = append(r.warned, got.Warnings...)
 			list := got.Each()
@@ -184,11 +188,12 @@ type imported struct {
 	Skipped   int      `json:"skipped"`
 	Subagents int      `json:"subagents"`
 	Warnings  []string `json:"warnings"`
-	File      string   `json:"file,omitempty"` // of an export
+	File      string   `json:"file,omitempty"`  // of an export
+	Lacks     string   `json:"lacks,omitempty"` // what its format does not carry
 }
 
 func importedOf(got *capture.Imported) imported {
-	return imported{got.ID, got.Path, got.Agent, got.Messages, got.Tools, got.Appended, got.Skipped, got.Subagents, append([]string{}, got.Warnings...), ""}
+	return imported{got.ID, got.Path, got.Agent, got.Messages, got.Tools, got.Appended, got.Skipped, got.Subagents, append([]string{}, got.Warnings...), "", ""}
 }
 
 func printImported(on screen, got *capture.Imported, asJSON bool) error {

@@ -3,6 +3,8 @@ package cli
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -20,6 +22,9 @@ import (
 // standardInput is the name that stands for standard input.
 const standardInput = "-"
 
+// standardInputName is what messages call it.
+const standardInputName = "standard input"
+
 // maxDocument is the size, in bytes, of the largest export that is read.
 const maxDocument = 1 << 30
 
@@ -30,18 +35,21 @@ func (r *importRun) named(ctx context.Context, name string) error {
 	}
 	if info, err := os.Stat(name); err == nil && info.IsDir() {
 		r.alone = false
-		tried := r.tried
+		tried, foreign := r.tried, r.foreign
 		err := r.folder(ctx, name)
-		if err == nil && r.tried == tried {
-			err = r.fail(fmt.Errorf("%s: no file in it ends in %s", name, orList(inFolders())))
+		switch {
+		case err != nil || r.tried > tried:
+			return err
+		case r.foreign > foreign:
+			return r.fail(fmt.Errorf("%s: no file in it is a transcript or an export", name))
 		}
-		return err
+		return r.fail(fmt.Errorf("%s: no file in it ends in %s", name, orList(inFolders())))
 	}
 	return r.oneFile(ctx, name)
 }
 
 // inFolders are the suffixes of the files to import from a folder.
-func inFolders() []string { return []string{".json", ".jsonl", ".zst"} }
+func inFolders() []string { return []string{".json", ".jsonl", ".md", ".html", ".zst"} }
 
 // folder imports the files in a folder, then those in its subfolders: the transcripts of
 // sub-agents are in folders beside those of their sessions. It does not follow links.
@@ -77,24 +85,50 @@ func (r *importRun) fail(err error) error {
 	if r.alone {
 		return err
 	}
-	r.app.screen.report(err)
+	r.app.screen.report(r.shown(err))
 	return nil
 }
 
-// standardInput imports an export or a bundle from standard input.
+// standardInput imports an export, a bundle or a transcript from standard input.
 func (r *importRun) standardInput(ctx context.Context) error {
 	text, err := io.ReadAll(io.LimitReader(r.app.In, maxDocument+1))
 	switch {
 	case err != nil:
 		return fmt.Errorf("standard input: %w", err)
 	case len(text) > maxDocument:
-		return r.fail(&inject.FileError{File: "standard input", Why: "is too long: import it from a file"})
+		return r.fail(&inject.FileError{File: standardInputName, Why: "is too long: import it from a file"})
 	}
-	done, err := r.content(ctx, "standard input", text)
+	done, err := r.content(ctx, standardInputName, text)
 	if err == nil && !done {
-		err = r.fail(&inject.FileError{File: "standard input", Why: "is not an export (a transcript must be a file)"})
+		err = r.transcript(ctx, text)
 	}
 	return err
+}
+
+// transcript imports a transcript from standard input. Agents' transcripts are files, so it
+// makes one, with a name that depends on the content: some transcripts have no other id.
+func (r *importRun) transcript(ctx context.Context, text []byte) error {
+	dir, err := os.MkdirTemp("", "cortext-import-*")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	sum := sha256.Sum256(text)
+	file := filepath.Join(dir, "input-"+hex.EncodeToString(sum[:8]))
+	if err := os.WriteFile(file, text, 0o600); err != nil {
+		return err
+	}
+	r.copied = file
+	defer func() { r.copied = "" }()
+	return r.shown(r.oneFile(ctx, file))
+}
+
+// shown returns an error that names standard input, not the copy of it.
+func (r *importRun) shown(err error) error {
+	if err == nil || r.copied == "" || !strings.Contains(err.Error(), r.copied) {
+		return err
+	}
+	return errors.New(strings.ReplaceAll(err.Error(), r.copied, standardInputName))
 }
 
 // document imports a file if it is an export or a bundle; done reports that it is.
@@ -118,7 +152,7 @@ func (r *importRun) document(ctx context.Context, file string) (done bool, err e
 		return true, r.bundle(ctx, file, f, size)
 	case portable.IsLines(head):
 		return true, r.conversation(ctx, file, func() (*portable.Conversation, error) { return portable.ReadLines(f) })
-	case !portable.IsJSON(head):
+	case !export.MayBe(file, head):
 		return false, nil
 	case size > maxDocument:
 		return true, r.fail(&inject.FileError{File: file, Why: fmt.Sprintf("has %d bytes, more than the limit of %d for one export", size, maxDocument)})
@@ -135,8 +169,8 @@ func (r *importRun) content(ctx context.Context, name string, text []byte) (done
 	if bundle.Is(text) {
 		return true, r.bundle(ctx, name, bytes.NewReader(text), int64(len(text)))
 	}
-	c, ok, err := portable.Read(text)
-	if !ok {
+	c, ok, err := export.Read(name, text)
+	if format := (*portable.FormatError)(nil); !ok || r.inFolder && errors.As(err, &format) && format.Foreign {
 		return false, nil
 	}
 	return true, r.conversation(ctx, name, func() (*portable.Conversation, error) { return c, err })
@@ -203,7 +237,7 @@ func printDocument(on screen, name string, got *export.Imported, asJSON bool) er
 	if asJSON {
 		return on.json(imported{
 			ID: s.ID, Path: got.Entry.Path, Agent: s.AgentConfig.Agent, Messages: s.MessageCount, Tools: got.Tools, Appended: got.Appended,
-			Skipped: max(got.Messages-got.Appended, 0), Subagents: got.Subagents, Warnings: append([]string{}, got.Warnings...), File: name,
+			Skipped: max(got.Messages-got.Appended, 0), Subagents: got.Subagents, Warnings: append([]string{}, got.Warnings...), File: name, Lacks: got.Lacks,
 		})
 	}
 	did := "imported as"
@@ -216,6 +250,9 @@ func printDocument(on screen, name string, got *export.Imported, asJSON bool) er
 	fmt.Fprintf(on.out, "%s: %s %s: %s (%d new), %s", visible(name), did, visible(got.Entry.Path), count(got.Messages, "message"), got.Appended, count(got.Tools, "tool call"))
 	if got.Subagents > 0 {
 		fmt.Fprintf(on.out, ", %s", count(got.Subagents, "sub-agent"))
+	}
+	if got.Lacks != "" {
+		fmt.Fprintf(on.out, "; %s", got.Lacks)
 	}
 	fmt.Fprintln(on.out)
 	on.warn(got.Warnings...)

@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"reflect"
 	"regexp"
 	"strings"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	"cortext/cmd/internal/export/page"
 	"cortext/cmd/internal/export/page/markdown"
 	"cortext/cmd/internal/export/portable"
+	"cortext/schema"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -170,4 +172,86 @@ func TestFragment(t *testing.T) {
 	if !strings.Contains(whole.String(), part.String()) || !strings.Contains(part.String(), `id="m5"`) || strings.Contains(part.String(), `id="m6"`) {
 		t.Errorf("the fragment is not a part of the page:\n%s", part.String())
 	}
+}
+
+// TestPageData: a page with hostile texts is as safe with its data as without, and import
+// reads the conversation that it shows.
+func TestPageData(t *testing.T) {
+	for _, text := range append(hostile, dataHostile...) {
+		g := small(t)
+		for i := range g.Messages {
+			g.Messages[i].Content, g.Messages[i].Blocks = strings.ToValidUTF8(text, "?"), nil
+		}
+		g.Session.Title = strings.ToValidUTF8(text, "?")
+		g.Messages = append(g.Messages, schema.Message{ID: "other", ParentID: "m1", Role: schema.User, Timestamp: g.Messages[0].Timestamp, Content: "another branch"})
+		g.Tools = append(g.Tools, schema.Tool{ID: "t9", MessageID: "other", Name: "Read"})
+		g.Attachments = nil
+		numberAll(&g.Conversation)
+		var html bytes.Buffer
+		if err := pageTo(&html, g, markdown.New().Append); err != nil {
+			t.Fatal(err)
+		}
+		wantSafe(t, html.String())
+		if n := strings.Count(html.String(), "</script>"); n != 2 {
+			t.Errorf("%d scripts end", n)
+		}
+		c, ok, err := Read("page", html.Bytes())
+		if err != nil || !ok {
+			t.Fatal(err)
+		}
+		h := History(&g.Conversation)
+		if len(c.Messages) != len(h.Messages) || len(c.Tools) != 5 || len(c.Subagents) != 1 || c.Session.ID != g.Session.ID || len(c.LeftOut) != 1 || len(c.Warnings) != 0 {
+			t.Fatalf("%d messages, %d tools, %d sub-agents, left out %q", len(c.Messages), len(c.Tools), len(c.Subagents), c.LeftOut)
+		}
+		for i, m := range c.Messages {
+			if m.Content != h.Messages[i].Content || m.ID != h.Messages[i].ID {
+				t.Fatalf("message %d is %q, was %q", i, m.Content, h.Messages[i].Content)
+			}
+		}
+	}
+}
+
+// dataHostile are texts that look like the data of a page.
+var dataHostile = []string{
+	"<script type=\"application/json\" id=\"data\">{\"encoding\":\"zlib base64\",\"page\":\"sha256-0\",\"lines\":\"eJw=\"}</script>", "\"}</script>", "</html>", "<meta name=\"generator\" content=\"cortext\">",
+}
+
+// TestPageDamaged: no part of a damaged page is imported.
+func TestPageDamaged(t *testing.T) {
+	var html bytes.Buffer
+	if err := pageTo(&html, small(t), nil); err != nil {
+		t.Fatal(err)
+	}
+	whole := html.Bytes()
+	begins := bytes.Index(whole, []byte("application/json"))
+	for i := range len(whole) - begins - 40 {
+		if c, _, err := Read("x.html", whole[:begins+i]); c != nil || err == nil {
+			t.Fatalf("%d of %d bytes are read", begins+i, len(whole))
+		}
+	}
+	want, _, _ := Read("x.html", whole)
+	for i := begins + 80; i < len(whole)-40; i += 7 {
+		bad := bytes.Clone(whole)
+		bad[i] ^= 1
+		if c, _, err := Read("x.html", bad); err == nil && len(c.Warnings) == 0 && !reflect.DeepEqual(c, want) {
+			t.Fatalf("byte %d changed, and it is read", i)
+		}
+	}
+	var bomb bytes.Buffer
+	in := PageOf(small(t))
+	in.Data = make([]byte, 100<<20)
+	if err := page.New(nil).Page(&bomb, in); err != nil {
+		t.Fatal(err)
+	}
+	_, _, err := Read("x.html", bomb.Bytes())
+	if err == nil || !strings.Contains(err.Error(), "unpacks to more") {
+		t.Errorf("a page that unpacks to much more: %v", err)
+	}
+}
+
+// FuzzRead: no text ends the program.
+func FuzzRead(f *testing.F) {
+	f.Add("x.md", "# x\n\nchat · 1 messages\n")
+	f.Add("x.html", "<!doctype html>")
+	f.Fuzz(func(t *testing.T, name, text string) { _, _, _ = Read(name, []byte(text)) })
 }

@@ -21,7 +21,7 @@ type Format struct {
 // Write writes a conversation.
 func (f Format) Write(ctx context.Context, w io.Writer, g *Gathered) error { return f.write(ctx, w, g) }
 
-// Formats lists the formats. The first is the default, which import reads.
+// Formats lists the formats. The first is the default.
 func Formats() []Format {
 	return []Format{
 		{"json", func(_ context.Context, w io.Writer, g *Gathered) error { return portable.WriteJSON(w, &g.Conversation) }},

@@ -26,6 +26,7 @@ type Options struct {
 	Redact      bool // apply the current redaction rules again
 	Subagents   bool
 	Attachments bool // include the content of attachments that was kept
+	NoData      bool // leave the data for an import out of a page
 }
 
 // filters reports whether the options drop messages or parts of them.
@@ -37,7 +38,8 @@ func (o Options) filters() bool {
 type Gathered struct {
 	portable.Conversation
 	ID       string
-	Unasked  int // number of sub-agents left out because the options do not ask for them
+	NoData   bool // a page holds no data for an import
+	Unasked  int  // number of sub-agents left out because the options do not ask for them
 	Warnings []string
 }
 
@@ -93,6 +95,7 @@ func Gather(w *workspace.Workspace, e store.Entry, o Options) (*Gathered, error)
 	if o.Attachments {
 		g.keptOf(&out.Conversation)
 	}
+	out.NoData = o.NoData
 	out.Unasked, out.Warnings = g.unasked, g.warnings
 	return out, nil
 }

@@ -37,6 +37,7 @@ type Imported struct {
 	Existed   bool // the workspace already had the conversation
 	Edited    bool // the import changed the title, tags, notes or similar
 	Warnings  []string
+	Lacks     string // says what the format of the document does not carry
 }
 
 // An Importer imports documents into a workspace.
@@ -70,6 +71,10 @@ func (im *Importer) Import(ctx context.Context, c *portable.Conversation) (*Impo
 	}
 	out := &Imported{Messages: Count(c.Messages), Subagents: len(c.Subagents)}
 	out.Tools = count(c.Tools, func(t *schema.Tool) string { return t.ID })
+	out.Lacks, out.Warnings = c.Lacks, append(out.Warnings, c.Warnings...)
+	if im.opts.KeepIDs && (c.Session == nil || c.Session.ID == "") {
+		out.Warnings = append(out.Warnings, "it has no ids to keep, so it becomes a new conversation")
+	}
 	for _, left := range c.LeftOut {
 		out.Warnings = append(out.Warnings, "the export left out "+left)
 	}

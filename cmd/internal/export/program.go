@@ -20,15 +20,16 @@ import (
 // aboutPage is the line about a page.
 type aboutPage struct {
 	Numbers []int `json:"numbers"` // numbers of the messages
+	NoData  bool  `json:"no_data"` // see [Options]
 }
 
 // writePage writes a page. If cortext-web is not installed, the page shows messages as typed.
 func writePage(ctx context.Context, w io.Writer, g *Gathered) error {
 	cmd, err := companion.Command(ctx, companion.PageWord)
 	if err != nil {
-		return page.New(nil).Page(w, PageOf(g))
+		return pageTo(w, g, nil)
 	}
-	var about aboutPage
+	about := aboutPage{NoData: g.NoData}
 	for i := range g.Messages {
 		about.Numbers = append(about.Numbers, g.Messages[i].Number)
 	}
@@ -61,14 +62,25 @@ func RenderPage(from io.Reader, to io.Writer, markdown page.Markdown) error {
 	if c.Session == nil {
 		return errors.New("standard input has no record of the conversation")
 	}
-	g := &Gathered{Conversation: *c}
+	g := &Gathered{Conversation: *c, NoData: about.NoData}
 	numberAll(&g.Conversation)
 	for i := range g.Messages {
 		if i < len(about.Numbers) {
 			g.Messages[i].Number = about.Numbers[i]
 		}
 	}
-	return page.New(markdown).Page(to, PageOf(g))
+	return pageTo(to, g, markdown)
+}
+
+func pageTo(to io.Writer, g *Gathered, markdown page.Markdown) error {
+	in := PageOf(g)
+	if !g.NoData {
+		var err error
+		if in.Data, err = dataOf(&g.Conversation); err != nil {
+			return err
+		}
+	}
+	return page.New(markdown).Page(to, in)
 }
 
 // numberAll numbers the messages of a conversation and of its sub-agents.

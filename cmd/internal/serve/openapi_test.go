@@ -55,7 +55,8 @@ var parameters = map[string]struct{ typ, about string }{
 	"noTools":   {"boolean", "Leave out tool calls."}, "noReasoning": {"boolean", "Leave out the model's reasoning."},
 	"redact":    {"boolean", "Redact secrets by today's rules again."},
 	"subagents": {"boolean", "Include the conversations of sub-agents."}, "attachments": {"boolean", "Include the content of attachments."},
-	"id": {"string", "The id of a conversation."}, "encodedPath": {"string", "The folder of a workspace, percent-encoded."},
+	"noData": {"boolean", "Leave the data that an import reads out of a page."},
+	"id":     {"string", "The id of a conversation."}, "encodedPath": {"string", "The folder of a workspace, percent-encoded."},
 }
 
 // TestOpenAPI: openapi.json describes every route with its parameters, its statuses and the

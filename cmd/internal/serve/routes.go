@@ -28,7 +28,7 @@ const (
 	whereQuery  = "workspace "
 	filterQuery = "type tag agent model status archived since until "
 	pageQuery   = "sort reverse offset limit "
-	exportQuery = "format from to only noTools noReasoning redact subagents attachments "
+	exportQuery = "format from to only noTools noReasoning redact subagents attachments noData "
 )
 
 // sessionPath is the path of a conversation.

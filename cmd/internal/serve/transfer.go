@@ -28,6 +28,7 @@ type exportRequest struct {
 	Redact      bool        `json:"redact"`
 	Subagents   bool        `json:"subagents"`
 	Attachments bool        `json:"attachments"`
+	NoData      bool        `json:"noData"` // html: leave out the data that an import reads
 }
 
 // An exportAnswer is an export as text.
@@ -55,7 +56,7 @@ func (s transferRoutes) download(w http.ResponseWriter, r *http.Request) (*answe
 	q := r.URL.Query()
 	in := exportRequest{Format: q.Get("format"), From: q.Get("from"), To: q.Get("to"), Only: schema.Role(q.Get("only"))}
 	for name, to := range map[string]*bool{
-		"noTools": &in.NoTools, "noReasoning": &in.NoReasoning, "redact": &in.Redact, "subagents": &in.Subagents, "attachments": &in.Attachments,
+		"noTools": &in.NoTools, "noReasoning": &in.NoReasoning, "redact": &in.Redact, "subagents": &in.Subagents, "attachments": &in.Attachments, "noData": &in.NoData,
 	} {
 		var err error
 		if *to, err = truth(r, name); err != nil {
@@ -94,7 +95,7 @@ func (s transferRoutes) exported(r *http.Request, in exportRequest) (*exportAnsw
 	defer space.End()
 	g, err := export.Gather(space.Workspace, e, export.Options{
 		From: in.From, To: in.To, Only: in.Only, NoTools: in.NoTools, NoReasoning: in.NoReasoning, Redact: in.Redact,
-		Subagents: in.Subagents, Attachments: in.Attachments || as.Name == "html",
+		Subagents: in.Subagents, Attachments: in.Attachments || as.Name == "html", NoData: in.NoData,
 	})
 	if err != nil {
 		return nil, err
@@ -108,7 +109,7 @@ func (s transferRoutes) exported(r *http.Request, in exportRequest) (*exportAnsw
 
 // An importRequest is an export, as text.
 type importRequest struct {
-	Data    string `json:"data"`    // in the formats json or jsonl
+	Data    string `json:"data"`    // in any format
 	KeepIDs bool   `json:"keepIds"` // the conversation stays the same one, with its id and times
 	Type    string `json:"type"`    // of new conversations; empty: as in the export
 	Name    string `json:"name"`    // likewise
@@ -179,7 +180,7 @@ func (s transferRoutes) importSession(_ http.ResponseWriter, r *http.Request) (*
 	out := importAnswer{Imported: []importedAs{}}
 	for _, got := range done {
 		x := got.Entry.Session
-		out.Imported = append(out.Imported, importedAs{x.ID, x.DisplayTitle(), got.Messages, got.Appended, got.Existed, append([]string{}, got.Warnings...)})
+		out.Imported = append(out.Imported, importedAs{x.ID, x.DisplayTitle(), got.Messages, got.Appended, got.Existed, warnings(got)})
 	}
 	first := done[0].Entry
 	c, err := s.content(space, first, 0)
@@ -190,11 +191,20 @@ func (s transferRoutes) importSession(_ http.ResponseWriter, r *http.Request) (*
 	return &answer{status: http.StatusCreated, body: out, location: "/api/sessions/" + first.Session.ID}, nil
 }
 
+// warnings returns what a client should know of an import.
+func warnings(got *export.Imported) []string {
+	list := append([]string{}, got.Warnings...)
+	if got.Lacks != "" {
+		list = append(list, got.Lacks)
+	}
+	return list
+}
+
 // documents calls each with every conversation of an export or a bundle. It checks a whole
 // bundle before the first call.
 func documents(ctx context.Context, data []byte, each func(name string, c *portable.Conversation) error) error {
 	one := func(name string, text []byte) error {
-		c, ok, err := portable.Read(text)
+		c, ok, err := export.Read(name, text)
 		if !ok {
 			err = &portable.FormatError{Foreign: true, Why: "is not an export of a conversation"}
 		}

@@ -1,7 +1,8 @@
 // Package forge renders a conversation as Markdown for code forges: pull requests, issues
-// and repositories. Tool calls are folded, edits are shown as diffs.
+// and repositories. Tool calls are folded, edits are shown as diffs. It also reads such
+// Markdown back: what a reader sees in it, and nothing else.
 // Messages are Markdown already. They cannot affect what follows them: open code blocks are
-// closed, and HTML is shown as text.
+// closed, HTML is shown as text, and a backslash precedes a line that looks like one of ours.
 package forge
 
 import (
@@ -31,17 +32,18 @@ func Write(to io.Writer, in *Input) error {
 	if in.Root == "" {
 		in.Root = call.Root(in.History.Tools)
 	}
-	w := writer{in: in, out: bufio.NewWriterSize(to, 1<<16), loose: in.History.LooseCalls()}
+	w := writer{in: in, out: bufio.NewWriterSize(to, 1<<16), loose: in.History.LooseCalls(), asked: true}
 	w.head()
 	for i := range in.History.Messages {
 		w.message(&in.History.Messages[i])
 	}
 	for _, left := range in.LeftOut {
-		w.printf("\n*Left out: %s.*\n", inline(left))
+		w.printf("\n"+leftOut+"%s.*\n", inline(left))
 	}
 	if n := in.History.Aside; n > 0 {
-		w.printf("\n*Messages on other branches: %d, not shown.*\n", n)
+		w.printf("\n"+onBranches+"%d, not shown.*\n", n)
 	}
+	w.raw("\n" + end + "\n")
 	return w.out.Flush()
 }
 
@@ -49,7 +51,9 @@ type writer struct {
 	in    *Input
 	out   *bufio.Writer
 	loose map[string][]string
-	asked bool // the last message was a prompt
+	asked bool   // no answer has followed the last prompt
+	day   string // the date shown last
+	mark  string // number and time of the current message, until they are written
 }
 
 func (w *writer) raw(s string) { _, _ = w.out.WriteString(s) } // bufio keeps the error for Flush
@@ -62,7 +66,8 @@ func (w *writer) head() {
 	w.raw("# " + inline(s.DisplayTitle()) + "\n\n")
 	about := []string{inline(s.ConversationType)}
 	if at := s.CreatedAt.Time(); !at.IsZero() {
-		about = append(about, at.UTC().Format("2 January 2006"))
+		w.day = at.UTC().Format(dayLayout)
+		about = append(about, w.day)
 	}
 	for _, fact := range []string{s.AgentConfig.Agent, s.AgentConfig.Model} {
 		if fact != "" {
@@ -71,8 +76,8 @@ func (w *writer) head() {
 	}
 	about = append(about, strconv.Itoa(len(w.in.History.Messages))+" messages")
 	w.raw(strings.Join(about, " · ") + "\n")
-	if s.ContextSummary != "" {
-		w.raw("\n**Summary**\n\n" + contain(s.ContextSummary))
+	if strings.TrimSpace(shown.Clean(s.ContextSummary)) != "" {
+		w.raw("\n**Summary**\n\n" + contain(s.ContextSummary, inHead))
 	}
 	if s.Plan != nil && len(s.Plan.Steps) > 0 {
 		w.raw("\n**Plan**\n\n")
@@ -83,59 +88,98 @@ func (w *writer) head() {
 			}
 			w.printf("- [%s] %s", box, inline(step.Content))
 			if step.Status == "in_progress" {
-				w.raw(" *(in progress)*")
+				w.raw(inProgress)
 			}
 			w.raw("\n")
 		}
 	}
-	if s.Notes != "" {
-		w.raw("\n**Notes**\n\n" + contain(s.Notes))
+	if strings.TrimSpace(shown.Clean(s.Notes)) != "" {
+		w.raw("\n**Notes**\n\n" + contain(s.Notes, inHead))
 	}
 }
 
-// message writes a message. User prompts get a heading.
+// message writes a message. A prompt and the first answer to it get a heading. Any other
+// message begins with a small line, or with a folded part that has its number and time.
 func (w *writer) message(m *schema.Message) {
-	switch m.Role {
-	case schema.User:
-		w.printf("\n---\n\n### #%d User%s\n", m.Number, clock(m))
+	number := "#" + strconv.Itoa(m.Number)
+	switch {
+	case m.Role == schema.User:
+		w.printf("\n---\n\n### %s User%s\n", number, w.clock(m))
 		w.asked = true
-	case schema.System:
-		w.details("<i>#"+strconv.Itoa(m.Number)+" "+text(line(m.Content))+"</i>", func() { w.fenced(m.Content, "text") })
+	case m.Role == schema.Assistant && w.asked:
+		w.asked = false
+		w.printf("\n#### %s %s%s\n", number, inline(cmp.Or(w.in.Session.AgentConfig.Agent, "Agent")), w.clock(m))
+	default:
+		w.mark = "<sub>" + number + w.clock(m) + "</sub>"
+	}
+	if m.Role == schema.System {
+		w.details("<i>System: "+text(line(m.Content))+"</i>", func() { w.fenced(m.Content, "text") })
 		return
-	case schema.Assistant:
-		if w.asked { // the first answer to a prompt
-			w.asked = false
-			w.printf("\n#### #%d %s%s\n", m.Number, inline(cmp.Or(w.in.Session.AgentConfig.Agent, "Agent")), clock(m))
-		}
 	}
-	if m.Reasoning != "" {
-		w.details("<i>Reasoning: "+text(line(m.Reasoning))+"</i>", func() { w.raw("\n" + contain(m.Reasoning)) })
+	if strings.TrimSpace(shown.Clean(m.Reasoning)) != "" {
+		w.details("<i>Reasoning: "+text(line(m.Reasoning))+"</i>", func() { w.raw("\n" + contain(m.Reasoning, inMessage)) })
 	}
-	for _, p := range m.Parts(w.loose[m.ID]) {
-		switch {
+	parts := m.Parts(w.loose[m.ID])
+	for i := 0; i < len(parts); i++ {
+		switch p := parts[i]; {
 		case p.Attachment != nil:
 			name := p.Attachment.Name
 			if name == "" {
 				name = p.Attachment.MediaType
 			}
-			w.printf("\n*Attached: %s, %d bytes*\n", inline(name), p.Attachment.Bytes)
+			w.begin()
+			w.printf("\n"+attached+"%s, %d bytes*\n", inline(name), p.Attachment.Bytes)
 		case p.Call != "":
 			w.call(p.Call, p.Name)
-		case strings.TrimSpace(p.Text) != "":
-			w.raw("\n" + contain(p.Text))
+		default:
+			said := p.Text
+			for i+1 < len(parts) && parts[i+1].Attachment == nil && parts[i+1].Call == "" {
+				i++
+				said += schema.TextJoint + parts[i].Text
+			}
+			if strings.TrimSpace(shown.Clean(said)) != "" {
+				w.begin()
+				w.raw("\n" + contain(said, inMessage))
+			}
 		}
+	}
+	w.begin()
+}
+
+// begin writes the number and time of the current message on a line, unless they are written.
+func (w *writer) begin() {
+	if w.mark != "" {
+		w.raw("\n" + w.mark + "\n")
+		w.mark = ""
 	}
 }
 
-func clock(m *schema.Message) string {
-	if at := m.Timestamp.Time(); !at.IsZero() {
-		return ", " + at.UTC().Format("15:04")
+// dayLayout and clockLayout are how dates and times are written, in UTC.
+const (
+	dayLayout   = "2 January 2006"
+	clockLayout = "15:04"
+)
+
+// clock returns the time of a message, with the date if it is not the one shown last.
+func (w *writer) clock(m *schema.Message) string {
+	at := m.Timestamp.Time().UTC()
+	if at.IsZero() {
+		return ""
 	}
-	return ""
+	clock := ", " + at.Format(clockLayout)
+	if day := at.Format(dayLayout); day != w.day {
+		w.day = day
+		clock = ", " + day + clock
+	}
+	return clock
 }
 
 // details writes a folded part.
 func (w *writer) details(summary string, body func()) {
+	if w.mark != "" {
+		summary = w.mark + " " + summary
+		w.mark = ""
+	}
 	w.raw("\n<details><summary>" + summary + "</summary>\n")
 	body()
 	w.raw("\n</details>\n")
@@ -145,22 +189,24 @@ func (w *writer) details(summary string, body func()) {
 func (w *writer) call(id, name string) {
 	t, ok := w.in.History.Tools[id]
 	if !ok {
-		w.printf("\n○ **%s** *not in the log*\n", inline(name))
+		w.begin()
+		w.printf("\n"+missing+"%s"+notInLog+"\n", inline(name))
 		return
 	}
+	t.Output = shown.Clean(t.Output) // its lines are counted as they are shown
 	c := call.Describe(&t, w.in.Root)
-	mark := "○"
+	mark := none
 	switch c.Result {
 	case call.Done:
-		mark = "✓"
+		mark = done
 	case call.Failed:
-		mark = "✗"
+		mark = failed
 	}
-	w.details(fmt.Sprintf("%s <b>%s</b> <code>%s</code> %s", mark, text(c.Name), text(line(c.Argument)), text(c.Outcome)), func() { w.body(&c) })
+	w.details(fmt.Sprintf("%s <b>%s</b> <code>%s</code> %s", mark, text(line(c.Name)), text(line(c.Argument)), text(line(c.Outcome))), func() { w.body(&c) })
 }
 
 func (w *writer) body(c *call.Call) {
-	if c.Command != "" {
+	if strings.TrimSpace(c.Command) != "" {
 		w.fenced(c.Command, "sh")
 	}
 	switch {
@@ -182,23 +228,24 @@ func diffText(c *call.Call) string {
 	var b strings.Builder
 	for i, h := range c.Diff {
 		if i > 0 {
-			b.WriteString("@@\n")
+			b.WriteString(nextHunk + "\n")
 		}
 		for _, l := range h {
 			b.WriteByte(l.Op)
-			b.WriteString(l.Text)
+			b.WriteString(strings.ReplaceAll(shown.Clean(l.Text), "\n", " "))
 			b.WriteByte('\n')
 		}
 	}
 	return b.String()
 }
 
-// extension returns a file's extension if it can name a language.
+// extension returns a file's extension if it can name a language. The name text is for
+// outputs.
 func extension(file string) string {
 	at := strings.LastIndexByte(file, '.')
 	ending := file[at+1:]
-	if at < 0 || len(ending) > 12 || strings.ContainsFunc(ending, func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') }) {
-		return "text"
+	if at < 0 || len(ending) > 12 || strings.ContainsFunc(ending, func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') }) || ending == "text" {
+		return "txt"
 	}
 	return ending
 }
@@ -206,11 +253,15 @@ func extension(file string) string {
 // mostShown is the number of bytes that are shown of a text.
 const mostShown = 12 << 10
 
+// cutSlack is more than the line adds that replaces what is left out, so that a text that was
+// cut and imported is not cut again.
+const cutSlack = 200
+
 // fenced writes a text unchanged in a code block that the text cannot close. It cuts a long
 // text in the middle.
 func (w *writer) fenced(text, language string) {
 	text = shown.Clean(text)
-	if len(text) > mostShown {
+	if len(text) > mostShown+cutSlack {
 		tail := text[len(text)-mostShown/3:]
 		if at := strings.IndexByte(tail, '\n'); at >= 0 {
 			tail = tail[at+1:]
@@ -219,7 +270,7 @@ func (w *writer) fenced(text, language string) {
 		text = fmt.Sprintf("%s\n… %d bytes left out …\n%s", strings.TrimRight(head, "\n"), len(text)-len(head)-len(tail), strings.ToValidUTF8(tail, ""))
 	}
 	fence := fenceFor(text)
-	w.raw("\n" + fence + language + "\n" + strings.TrimRight(text, "\n") + "\n" + fence + "\n")
+	w.raw("\n" + fence + language + "\n" + strings.TrimSuffix(text, "\n") + "\n" + fence + "\n")
 }
 
 // fenceFor returns a fence longer than any in a text.

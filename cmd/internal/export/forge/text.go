@@ -2,6 +2,8 @@ package forge
 
 import (
 	"html"
+	"iter"
+	"regexp"
 	"strings"
 
 	"cortext/cmd/internal/shown"
@@ -18,12 +20,15 @@ func line(s string) string {
 	return clip.Head(short, most) + "…"
 }
 
+// escaped are the characters that inline escapes.
+const escaped = "\\`*_{}[]<>#|~!"
+
 // inline returns a text on one line, with Markdown escaped.
 func inline(s string) string {
 	s = strings.Join(strings.Fields(shown.Clean(s)), " ")
 	var b strings.Builder
 	for _, r := range s {
-		if strings.ContainsRune("\\`*_{}[]<>#|~!", r) {
+		if strings.ContainsRune(escaped, r) {
 			b.WriteByte('\\')
 		}
 		b.WriteRune(r)
@@ -35,30 +40,185 @@ func inline(s string) string {
 // interpret Markdown.
 func text(s string) string { return html.EscapeString(shown.Clean(s)) }
 
-// contain returns the Markdown of a message so that it cannot affect what follows: tags
-// become text, and an open code block is closed.
-func contain(s string) string {
+// unescape undoes inline.
+func unescape(s string) string {
 	var b strings.Builder
-	fence := ""
-	for l := range strings.Lines(strings.TrimRight(shown.Clean(s), "\n") + "\n") {
-		mark := fenceIn(l)
-		switch {
-		case fence == "" && mark != "":
-			fence = mark
-			b.WriteString(l)
-		case fence != "":
-			if mark != "" && mark[0] == fence[0] && len(mark) >= len(fence) && strings.Trim(strings.TrimSpace(l), mark[:1]) == "" {
-				fence = ""
-			}
-			b.WriteString(l)
-		default:
-			b.WriteString(withoutTags(l))
+	for i := 0; i < len(s); i++ {
+		if s[i] == '\\' && i+1 < len(s) && strings.IndexByte(escaped, s[i+1]) >= 0 {
+			i++
 		}
-	}
-	if fence != "" {
-		b.WriteString(fence + "\n")
+		b.WriteByte(s[i])
 	}
 	return b.String()
+}
+
+// A place is where a text is. It decides which lines of the text look like ours.
+type place struct{ ours *regexp.Regexp }
+
+// The places. Each pattern also matches our lines with backslashes before them.
+var (
+	inMessage = place{regexp.MustCompile(`^\\*(?:### #\d+ User|#### #\d+ |\*Attached: |○ \*\*|\*Left out: |\*Messages on other branches: |\*Exported by cortext)`)}
+	inHead    = place{regexp.MustCompile(`^\\*(?:### #\d+ User|#### #\d+ |\*Attached: |○ \*\*|\*Left out: |\*Messages on other branches: |\*Exported by cortext|\*\*(?:Summary|Plan|Notes)\*\*[ \t]*$)`)}
+)
+
+// contain returns the Markdown of a text so that it cannot affect what follows, and so that
+// release can undo it: tags become text, a backslash precedes lines that look like ours, and
+// an open code block is closed. A text whose code blocks two readers of Markdown may see in
+// different places is shown as typed, in a code block of its own.
+func contain(s string, in place) string {
+	s = shown.Clean(s)
+	if !plain(s) || isTyped(s) {
+		fence := fenceFor(s)
+		return fence + typed + "\n" + s + "\n" + fence + "\n"
+	}
+	var b strings.Builder
+	var last textLine
+	for l := range textLines(s) {
+		last = l
+		switch {
+		case l.in != "":
+			b.WriteString(l.text)
+		case in.ours.MatchString(l.text):
+			b.WriteString(`\` + addBackslashes(l.text, l.open))
+		default:
+			b.WriteString(addBackslashes(l.text, l.open))
+		}
+		b.WriteByte('\n')
+	}
+	out := b.String()
+	switch n := len(last.in); {
+	case n > 0 && !last.closes: // open: closed by a fence that is longer by one, so that release knows it
+		out += last.in + last.in[:1] + "\n"
+	case n > 0 && last.fence > n:
+		at := len(out) - 1 - len(strings.TrimLeft(last.text, " "))
+		out = out[:at] + last.in[:1] + out[at:]
+	}
+	return out
+}
+
+// release undoes contain. The lines have no line ends.
+func release(lines []string, in place) string {
+	s := strings.Join(lines, "\n")
+	if isTyped(s) {
+		return strings.Join(lines[1:len(lines)-1], "\n")
+	}
+	var out []string
+	var last textLine
+	for l := range textLines(s) {
+		last = l
+		text := l.text
+		if l.in == "" {
+			if in.ours.MatchString(text) {
+				text = strings.TrimPrefix(text, `\`)
+			}
+			text = removeBackslashes(text, l.open)
+		}
+		out = append(out, text)
+	}
+	if n := len(last.in); n > 0 && last.closes && last.fence > n {
+		if last.fence == n+1 {
+			out = out[:len(out)-1]
+		} else {
+			out[len(out)-1] = strings.Replace(last.text, last.in[:1], "", 1)
+		}
+	}
+	return strings.Join(out, "\n")
+}
+
+// typed is the language of a code block that shows a text as it was typed.
+const typed = "markdown"
+
+// isTyped reports whether a text is a code block that shows a text as it was typed.
+func isTyped(s string) bool {
+	first, rest, ok := strings.Cut(s, "\n")
+	fence, isOne := strings.CutSuffix(first, typed)
+	if !ok || !isOne || fenceIn(fence) != fence || fence == "" || fence[0] != '`' {
+		return false
+	}
+	body, ok := strings.CutSuffix(rest, "\n"+fence)
+	return ok && !strings.Contains(body, fence)
+}
+
+// A textLine is a line of a text.
+type textLine struct {
+	text   string // without its line end
+	in     string // the fence of the code block that the line is in, begins or ends; empty: none
+	opens  bool   // it begins the code block
+	closes bool   // it ends the code block
+	fence  int    // length of its fence, if it is one
+	open   bool   // a code span of an earlier line may go on in it
+}
+
+// textLines iterates over the lines of a text.
+func textLines(s string) iter.Seq[textLine] {
+	return func(yield func(textLine) bool) {
+		fence, open := "", false
+		for text := range strings.SplitSeq(s, "\n") {
+			mark := fenceIn(text)
+			l := textLine{text: text, in: fence, fence: len(mark), open: open}
+			switch {
+			case fence != "":
+				l.closes = ends(text, fence)
+			case mark != "":
+				fence = mark
+				l.in, l.opens = mark, true
+			case strings.TrimSpace(text) == "":
+				open = false
+			default:
+				_, open = tags(text, open)
+			}
+			if !yield(l) {
+				return
+			}
+			if l.closes {
+				fence, open = "", false
+			}
+		}
+	}
+}
+
+// ends reports whether a line ends the code block that a fence begins.
+func ends(l, fence string) bool {
+	mark := fenceIn(l)
+	return mark != "" && mark[0] == fence[0] && len(mark) >= len(fence) && strings.Trim(strings.TrimSpace(l), mark[:1]) == ""
+}
+
+// container matches the beginning of a line in a list or a quotation, or of one indented as
+// in one.
+var container = regexp.MustCompile("^(?:[ \t]*(?:[-+*>]|[0-9]{1,9}[.)])[ \t]*|    |[ ]{0,3}\t)[-+*>0-9.) \t]*(?:```|~~~)")
+
+// looseBackslash matches a line whose end some readers take for the escape of the next line.
+var looseBackslash = regexp.MustCompile(`\\[ \t]+$`)
+
+// plain reports whether every reader of Markdown sees the code blocks of a text where
+// textLines does. In doubt it reports false.
+func plain(s string) bool {
+	contained, indent := false, 0
+	for l := range textLines(s) {
+		spaces := len(l.text) - len(strings.TrimLeft(l.text, " "))
+		switch {
+		case l.in == "":
+			indent = 0
+			contained = contained || container.MatchString(l.text)
+			if looseBackslash.MatchString(l.text) {
+				return false
+			}
+			continue
+		case l.opens && spaces > 0: // in a list perhaps
+			indent = spaces
+			if contained {
+				return false
+			}
+		case indent > 0 && strings.TrimSpace(l.text) != "" && spaces < indent:
+			return false
+		case indent > 0 && spaces > 3 && ends(strings.TrimLeft(l.text, " "), l.in):
+			return false
+		}
+		if l.closes {
+			indent = 0
+		}
+	}
+	return indent == 0
 }
 
 // fenceIn returns the fence at the start of a line, or "".
@@ -74,33 +234,63 @@ func fenceIn(l string) string {
 	return trimmed[:n]
 }
 
-// withoutTags turns the tags in a line into text, except in code.
-func withoutTags(l string) string {
-	if !strings.Contains(l, "<") {
-		return l
-	}
+// addBackslashes turns the tags in a line into text: of n backslashes before one it makes
+// 2n+1.
+func addBackslashes(l string, open bool) string {
+	at, _ := tags(l, open)
 	var b strings.Builder
+	from := 0
+	for _, i := range at {
+		n := backslashes(l[from:i])
+		b.WriteString(l[from:i])
+		b.WriteString(strings.Repeat(`\`, n+1))
+		from = i
+	}
+	b.WriteString(l[from:])
+	return b.String()
+}
+
+// removeBackslashes undoes addBackslashes. It keeps tags that somebody else wrote.
+func removeBackslashes(l string, open bool) string {
+	at, _ := tags(l, open)
+	var b strings.Builder
+	from := 0
+	for _, i := range at {
+		n := backslashes(l[from:i])
+		b.WriteString(l[from : i-(n+1)/2*(n%2)])
+		from = i
+	}
+	b.WriteString(l[from:])
+	return b.String()
+}
+
+// backslashes returns the number of backslashes at the end of a text.
+func backslashes(s string) int { return len(s) - len(strings.TrimRight(s, `\`)) }
+
+// tags returns the indexes of each < in a line that begins a tag outside code. open says
+// whether a code span of an earlier line may go on; the result says so for the next line.
+// Backslashes before a < make no difference.
+func tags(l string, open bool) (at []int, _ bool) {
 	for i := 0; i < len(l); {
 		switch {
 		case l[i] == '`':
 			n := len(l[i:]) - len(strings.TrimLeft(l[i:], "`"))
-			end := closing(l[i+n:], n)
-			if end < 0 {
-				end = 0
-			} else {
-				end += n
+			if i += n; open {
+				continue
 			}
-			b.WriteString(l[i : i+n+end])
-			i += n + end
+			span := closing(l[i:], n)
+			// an escaped backtick begins no code span, and a cell of a table ends one
+			if open = span < 0 || i > n && l[i-n-1] == '\\' || strings.Contains(l[i:i+span], "|"); !open {
+				i += span + n
+			}
 		case l[i] == '<' && i+1 < len(l) && (l[i+1] == '/' || l[i+1] == '!' || l[i+1] == '?' || l[i+1]|0x20 >= 'a' && l[i+1]|0x20 <= 'z') && !isLink(l[i+1:]):
-			b.WriteString("&lt;")
+			at = append(at, i)
 			i++
 		default:
-			b.WriteByte(l[i])
 			i++
 		}
 	}
-	return b.String()
+	return at, open
 }
 
 // closing returns the index of the n backticks that close a code span, or -1.
@@ -121,5 +311,6 @@ func closing(s string, n int) int {
 
 // isLink reports whether the text after a < is a URL in angle brackets.
 func isLink(s string) bool {
-	return strings.HasPrefix(s, "https://") || strings.HasPrefix(s, "http://") || strings.HasPrefix(s, "mailto:")
+	at := strings.IndexAny(s, "> \t<`\\")
+	return at >= 0 && s[at] == '>' && (strings.HasPrefix(s, "https://") || strings.HasPrefix(s, "http://") || strings.HasPrefix(s, "mailto:"))
 }

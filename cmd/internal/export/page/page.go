@@ -28,6 +28,7 @@ type Input struct {
 	LeftOut   []string                                      // descriptions of what is missing, a few words each
 	Root      string                                        // files below it are shown relative to it; empty: the folder that contains most of them
 	Content   func(sha256 string) (content []byte, ok bool) // returns the content of an attachment; may be nil
+	Data      []byte                                        // the conversation as data, which the page holds for an import; empty: none
 }
 
 // A Subagent is the conversation of a sub-agent, below the call that started it.
@@ -69,11 +70,12 @@ func hash(text string) string {
 
 // Page writes a whole page.
 func (r *Renderer) Page(to io.Writer, in *Input) error {
-	w := r.writer(to, in)
+	page := sha256.New()
+	w := r.writer(io.MultiWriter(to, page), in)
 	title := shown.Clean(in.Session.DisplayTitle())
 	w.raw("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta http-equiv=\"Content-Security-Policy\" content=\"")
 	w.text(Policy())
-	w.raw("\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n<meta name=\"referrer\" content=\"no-referrer\">\n<title>")
+	w.raw("\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n<meta name=\"referrer\" content=\"no-referrer\">\n" + generator + "\n<title>")
 	w.text(title)
 	w.raw("</title>\n<style>" + style + "</style>\n</head>\n<body>\n<a class=\"skip\" href=\"#talk\">To the conversation</a>\n<div class=\"page\">\n")
 	turns := w.turns()
@@ -98,7 +100,15 @@ func (r *Renderer) Page(to io.Writer, in *Input) error {
 		w.text(shown.Clean(left))
 		w.raw(".")
 	}
-	w.raw("</footer>\n</div>\n</div>\n<script>" + script + "</script>\n</body>\n</html>\n")
+	if len(in.Data) > 0 {
+		w.raw(" The page also holds the conversation as data, for cortext import.")
+	}
+	w.raw("</footer>\n</div>\n</div>\n<script>" + script + "</script>\n")
+	if len(in.Data) > 0 {
+		_ = w.out.Flush() // to the hash; bufio keeps the error
+		w.data(in.Data, page.Sum(nil))
+	}
+	w.raw("</body>\n</html>\n")
 	return w.end()
 }
 

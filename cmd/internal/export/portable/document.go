@@ -34,6 +34,10 @@ type Conversation struct {
 	Attachments []Attachment
 	Subagents   []Subagent
 	LeftOut     []string // what the export left out on request
+
+	// Documents in the formats for readers, which other packages read, have less.
+	Lacks    string   // says what the format does not carry
+	Warnings []string // say what is wrong with this one
 }
 
 // A Document is a conversation's document for people.

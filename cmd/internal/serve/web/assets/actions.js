@@ -101,7 +101,7 @@ async function remove(talk) {
 
 // importFiles lets the user choose exports and bundles, and imports them.
 export function importFiles(changed) {
-  const input = el("input", { type: "file", multiple: true, accept: ".json,.jsonl,.zst" });
+  const input = el("input", { type: "file", multiple: true, accept: ".json,.jsonl,.md,.html,.zst" });
   input.onchange = trying(() => importAll([...input.files], changed));
   input.click();
 }

@@ -1,0 +1,113 @@
+package export
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"cortext/cmd/internal/export/forge"
+	"cortext/cmd/internal/export/page"
+	"cortext/cmd/internal/export/portable"
+)
+
+// MayBe reports whether a file that starts with head may be an export: its content or its
+// name says so.
+func MayBe(file string, head []byte) bool {
+	return portable.IsLines(head) || portable.IsJSON(head) || isPage(file, head) || isMarkdown(file, head)
+}
+
+func isPage(file string, head []byte) bool { return page.Is(head) || hasSuffix(file, ".html", ".htm") }
+
+func isMarkdown(file string, head []byte) bool {
+	return forge.Is(head) || hasSuffix(file, ".md", ".markdown")
+}
+
+func hasSuffix(file string, suffixes ...string) bool {
+	have := strings.ToLower(filepath.Ext(file))
+	for _, s := range suffixes {
+		if have == s {
+			return true
+		}
+	}
+	return false
+}
+
+// Read reads an export in any format. file is its name, which need not say the format. ok is
+// false if the text is none. The error is a [*portable.FormatError].
+func Read(file string, text []byte) (c *portable.Conversation, ok bool, err error) {
+	if c, ok, err = portable.Read(text); ok {
+		return c, ok, err
+	}
+	switch {
+	case isPage(file, text):
+		c, err = readPage(text)
+	case isMarkdown(file, text):
+		c, err = forge.Read(string(text))
+	default:
+		return nil, false, nil
+	}
+	return c, true, err
+}
+
+// readPage reads the conversation that a page holds as data.
+func readPage(text []byte) (*portable.Conversation, error) {
+	lines, same, err := page.Data(text)
+	switch {
+	case errors.Is(err, page.ErrForeign):
+		return nil, &portable.FormatError{Foreign: true, Why: err.Error() + ": cortext imports transcripts of agents, and what cortext export writes"}
+	case errors.Is(err, page.ErrNoData):
+		return nil, &portable.FormatError{Why: err.Error() + ": export the conversation again without --no-data, or as json"}
+	case err != nil:
+		return nil, &portable.FormatError{Why: "is damaged: " + err.Error() + ": export the conversation again"}
+	}
+	c, err := portable.ReadLines(bytes.NewReader(lines))
+	if err != nil {
+		return nil, err
+	}
+	if !same {
+		c.Warnings = append(c.Warnings, "somebody edited the page: what is imported is the data that it holds, as it was exported")
+	}
+	c.Lacks = "HTML carries no content of attachments"
+	return c, nil
+}
+
+// dataOf returns what a page holds as data: the branch that it shows, as JSON Lines, without
+// the content of attachments, which it shows already.
+func dataOf(c *portable.Conversation) ([]byte, error) {
+	var out bytes.Buffer
+	on := onBranch(c)
+	if err := portable.WriteLines(&out, &on); err != nil {
+		return nil, fmt.Errorf("data of the page: %w", err)
+	}
+	return out.Bytes(), nil
+}
+
+// onBranch returns a conversation with the branch that a resume continues, and the calls on
+// it.
+func onBranch(c *portable.Conversation) portable.Conversation {
+	h := History(c)
+	on := portable.Conversation{Session: c.Session.Clone(), Messages: h.Messages, LeftOut: c.LeftOut}
+	on.Session.MessageCount = len(h.Messages)
+	if h.Aside > 0 {
+		on.LeftOut = append(on.LeftOut[:len(on.LeftOut):len(on.LeftOut)], fmt.Sprintf("messages on other branches: %d", h.Aside))
+	}
+	kept := map[string]bool{}
+	for i := range h.Messages {
+		kept[h.Messages[i].ID] = true
+		for _, call := range h.Messages[i].ToolCalls {
+			kept[call.ID] = true
+		}
+	}
+	for _, t := range c.Tools {
+		if kept[t.ID] || t.MessageID != "" && kept[t.MessageID] {
+			on.Tools = append(on.Tools, t)
+		}
+	}
+	for i := range c.Subagents {
+		sub := &c.Subagents[i]
+		on.Subagents = append(on.Subagents, portable.Subagent{NativeID: sub.NativeID, Conversation: onBranch(&sub.Conversation)})
+	}
+	return on
+}

@@ -1,0 +1,95 @@
+package page
+
+import (
+	"bytes"
+	"compress/zlib"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"io"
+	"strings"
+)
+
+// A page may hold its conversation as data, because rendered Markdown does not say what was
+// typed. Browsers run no script of this type, and compressed data in base64 has no character
+// that could end it.
+const (
+	dataBegin = "<script type=\"application/json\" id=\"data\">{\"encoding\":\"zlib base64\",\"page\":\"sha256-"
+	dataLines = "\",\"lines\":\""
+	dataEnd   = "\"}</script>"
+
+	generator = "<meta name=\"generator\" content=\"cortext\">"
+)
+
+// Limits of what data may unpack to, as for a bundle: text rarely compresses to less than a
+// thirtieth.
+const (
+	mostData  = 1 << 30
+	freeData  = 64 << 20
+	ratioData = 200
+)
+
+// ErrForeign and ErrNoData are errors of [Data].
+var (
+	ErrForeign = errors.New("is not a page that cortext export wrote")
+	ErrNoData  = errors.New("holds no data")
+)
+
+var (
+	errTruncated = errors.New("it is truncated")
+	errDamaged   = errors.New("its data is not what was written")
+)
+
+// data writes the conversation as data, with the hash of the page before it.
+func (w *writer) data(data, sum []byte) {
+	w.raw(dataBegin + hex.EncodeToString(sum) + dataLines)
+	encoded := base64.NewEncoder(base64.StdEncoding, w.out)
+	packed := zlib.NewWriter(encoded)
+	_, _ = packed.Write(data) // bufio keeps the error for Flush
+	_ = packed.Close()
+	_ = encoded.Close()
+	w.raw(dataEnd + "\n")
+}
+
+// Is reports whether a file that starts with head is HTML. [Data] says whether it is ours.
+func Is(head []byte) bool {
+	text := strings.ToLower(strings.TrimLeft(string(head[:min(len(head), 64)]), "\uFEFF \t\r\n"))
+	return strings.HasPrefix(text, "<!doctype html") || strings.HasPrefix(text, "<html")
+}
+
+// Data returns the data that a page holds. same reports whether the page before it is as it
+// was written. The error is [ErrForeign], [ErrNoData], or says what is damaged.
+func Data(page []byte) (data []byte, same bool, err error) {
+	head := page[:min(len(page), 4096)]
+	if !bytes.Contains(head, []byte(generator)) {
+		return nil, false, ErrForeign
+	}
+	at := bytes.LastIndex(page, []byte(dataBegin))
+	if at < 0 {
+		if !bytes.HasSuffix(bytes.TrimSpace(page), []byte("</html>")) {
+			return nil, false, errTruncated
+		}
+		return nil, false, ErrNoData
+	}
+	rest, _, whole := bytes.Cut(page[at+len(dataBegin):], []byte(dataEnd))
+	was, encoded, ok := bytes.Cut(rest, []byte(dataLines))
+	if !whole || !ok {
+		return nil, false, errTruncated
+	}
+	sum := sha256.Sum256(page[:at])
+	same = string(was) == hex.EncodeToString(sum[:])
+	packed, err := zlib.NewReader(base64.NewDecoder(base64.StdEncoding, bytes.NewReader(encoded)))
+	if err != nil {
+		return nil, false, errDamaged
+	}
+	most := min(mostData, int64(freeData+ratioData*len(encoded)))
+	data, err = io.ReadAll(io.LimitReader(packed, most+1))
+	switch {
+	case err != nil:
+		return nil, false, errDamaged
+	case int64(len(data)) > most:
+		return nil, false, errors.New("its data unpacks to more than an export of its size")
+	}
+	return data, same, nil
+}
