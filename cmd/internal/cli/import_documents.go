@@ -255,6 +255,8 @@ func printDocument(on screen, name string, got *export.Imported, asJSON bool) er
 		fmt.Fprintf(on.out, "; %s", got.Lacks)
 	}
 	fmt.Fprintln(on.out)
-	on.warn(got.Warnings...)
+	for _, w := range got.Warnings {
+		on.warn(visible(name) + ": " + w)
+	}
 	return nil
 }

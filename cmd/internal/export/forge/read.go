@@ -77,7 +77,7 @@ func Read(text string) (*portable.Conversation, error) {
 		r.c.Warnings = append(r.c.Warnings, fmt.Sprintf("it says that it has %d messages, and has %d", r.expected, n))
 	}
 	if r.cut > 0 {
-		r.c.Warnings = append(r.c.Warnings, fmt.Sprintf("texts of which it has only the beginning and the end: %d", r.cut))
+		r.c.Warnings = append(r.c.Warnings, fmt.Sprintf("texts that the export cut in the middle: %d", r.cut))
 	}
 	return r.c, nil
 }
