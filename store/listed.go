@@ -2,6 +2,7 @@ package store
 
 import (
 	"cmp"
+	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"io"
@@ -89,6 +90,29 @@ func (s *Store) LookAtDay(name string) string {
 		return ""
 	}
 	return string(l.appendTo(nil))
+}
+
+// LookBelow looks at everything in the folder of a conversation. Two equal looks mean that
+// no file changed in between. It is "" if a file could change without a visible difference:
+// if it changed a moment ago, or if the system does not say when a file was changed last.
+func (s *Store) LookBelow(folder string) string {
+	sum := sha256.New()
+	top := filepath.Join(s.dir, filepath.FromSlash(folder))
+	err := filepath.WalkDir(top, func(name string, _ fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		l, ok := lookAt(name)
+		if !ok || l.changed == 0 || !l.settled() {
+			return fs.ErrNotExist
+		}
+		_, err = sum.Write(l.appendTo(append([]byte(name[len(top):]), 0)))
+		return err
+	})
+	if err != nil {
+		return ""
+	}
+	return string(sum.Sum(nil))
 }
 
 // Days lists the folders of days, sorted.

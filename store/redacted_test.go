@@ -111,7 +111,10 @@ func TestRedactMeanwhile(t *testing.T) {
 	s := newTestStore(t)
 	c := create(t, s)
 	appendBatch(t, c, thread(0, 20))
-	const n = 200
+	n := 200
+	if testing.Short() {
+		n = 60
+	}
 	var running []*exec.Cmd
 	for _, name := range []string{"p", "q"} {
 		cmd := process(t, "append", s.dir, c.Path(), name, fmt.Sprint(n))

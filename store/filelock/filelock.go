@@ -23,10 +23,11 @@ var ErrHeld = errors.New("the file is locked")
 var errBusy = errors.New("busy")
 
 // The waits between attempts: short at first, since most holders write one record, and
-// bounded, so that a released lock does not stay idle for long.
+// bounded, so that a released lock does not stay idle for long, and so that someone who waits
+// among processes that lock again and again gets a turn.
 const (
 	firstPause = time.Millisecond
-	lastPause  = 25 * time.Millisecond
+	lastPause  = 4 * time.Millisecond
 )
 
 // Lock locks f for this open file alone. It tries at least once, and again until wait has

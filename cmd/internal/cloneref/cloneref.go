@@ -173,9 +173,9 @@ func newIdentity(file string, place func(from, to string) error) (err error) {
 // tries is how often a write is repeated because another process was faster.
 const tries = 50
 
-// Commit commits the folder of a conversation, and the removal files. It reports whether
-// there was anything to commit.
-func (r Ref) Commit(ctx context.Context, folder, message string) (done bool, err error) {
+// Commit commits the folders of conversations, and the removal files. It reports whether
+// there was anything to commit. It holds the files of all folders in memory.
+func (r Ref) Commit(ctx context.Context, message string, folders ...string) (done bool, err error) {
 	root := r.Store.Root()
 	if op := git.Operation(root); op != "" { // new records wait until it ends
 		return false, &git.UnfinishedError{Operation: op}
@@ -188,7 +188,7 @@ func (r Ref) Commit(ctx context.Context, folder, message string) (done bool, err
 		return false, err
 	}
 	for range tries {
-		done, err = r.commit(ctx, folder, message, by)
+		done, err = r.commit(ctx, message, by, folders)
 		if !errors.Is(err, git.ErrMoved) {
 			break
 		}
@@ -196,24 +196,29 @@ func (r Ref) Commit(ctx context.Context, folder, message string) (done bool, err
 	return done, err
 }
 
-func (r Ref) commit(ctx context.Context, folder, message, by string) (done bool, err error) {
+func (r Ref) commit(ctx context.Context, message, by string, folders []string) (done bool, err error) {
 	root := r.Store.Root()
 	st, err := r.look(ctx)
 	if err != nil {
 		return false, err
 	}
 	m := r.merger(ctx, st)
-	w := git.Writing{Ref: ownRef, From: st.own, By: by, Message: message}
-	all, merged, ours := map[string]string{}, map[string]string{}, map[string]string{}
-	for _, part := range []string{folder, r.Removed} {
-		base, err := git.FilesOf(ctx, root, st.base, st.prefix+part)
-		if err != nil {
-			return false, err
-		}
-		own, err := git.FilesOf(ctx, root, st.own, st.prefix+part)
-		if err != nil {
-			return false, err
-		}
+	parts := append(slices.Clone(folders), r.Removed)
+	paths := make([]string, len(parts))
+	for i, part := range parts {
+		paths[i] = st.prefix + part
+	}
+	base, err := git.FilesOf(ctx, root, st.base, paths...)
+	if err != nil {
+		return false, err
+	}
+	own, err := git.FilesOf(ctx, root, st.own, paths...)
+	if err != nil {
+		return false, err
+	}
+	merged, ours := map[string]string{}, map[string]string{}
+	inBase, inOwn := below(base, paths), below(own, paths)
+	for i, part := range parts {
 		contents, err := r.onDisk(part)
 		if err != nil {
 			return false, err
@@ -223,28 +228,48 @@ func (r Ref) commit(ctx context.Context, folder, message, by string) (done bool,
 			id := git.BlobID(content, st.like)
 			here[st.prefix+name], m.contents[id] = id, content
 		}
-		if part == folder && len(here) == 0 {
-			here = own // only [Ref.Remove] removes a conversation
+		if part != r.Removed && len(here) == 0 {
+			here = inOwn[i] // only [Ref.Remove] removes a conversation
 		}
-		got, err := m.merge(base, here, own, part == r.Removed)
+		got, err := m.merge(inBase[i], here, inOwn[i], part == r.Removed)
 		if err != nil {
 			return false, err
 		}
-		maps.Copy(all, own)
 		maps.Copy(merged, got)
 		maps.Copy(ours, here)
 	}
-	if m.fill(&w, all, merged) {
+	w := git.Writing{Ref: ownRef, From: st.own, By: by, Message: message}
+	if m.fill(&w, own, merged) {
 		if err := w.Write(ctx, root); err != nil {
 			return false, err
 		}
 		done = true
 	}
-	return done, r.setBase(ctx, m, st, ours, st.prefix+folder, st.prefix+r.Removed) // the own ref has what is here now
+	return done, r.setBase(ctx, m, st, ours, paths...) // the own ref has what is here now
 }
 
-// setBase records what the files of the work tree and the own ref have in common: want at
-// and below some paths. Without paths it records want alone.
+// below groups files by the path that they are at or below.
+func below(files map[string]string, paths []string) []map[string]string {
+	at, groups := map[string]int{}, make([]map[string]string, len(paths))
+	for i, path := range paths {
+		at[path], groups[i] = i, map[string]string{}
+	}
+	for name, id := range files {
+		for dir := name; ; dir = path.Dir(dir) {
+			if i, ok := at[dir]; ok {
+				groups[i][name] = id
+				break
+			}
+			if dir == "." {
+				break
+			}
+		}
+	}
+	return groups
+}
+
+// setBase records what the files of the work tree and the own ref have in common at and
+// below some paths, or everywhere.
 func (r Ref) setBase(ctx context.Context, m merger, was state, want map[string]string, paths ...string) error {
 	root := r.Store.Root()
 	now, err := r.look(ctx)
@@ -254,18 +279,10 @@ func (r Ref) setBase(ctx context.Context, m merger, was state, want map[string]s
 	if now.treeTip != was.treeTip {
 		return git.ErrMoved
 	}
-	have := map[string]string{}
 	if now.base == "" { // nothing that was recorded counts
 		paths = nil
 	}
-	if len(paths) == 0 {
-		have, err = git.FilesOf(ctx, root, now.treeTip, "")
-	}
-	for _, path := range paths {
-		files, pathErr := git.FilesOf(ctx, root, now.treeTip, path)
-		maps.Copy(have, files)
-		err = errors.Join(err, pathErr)
-	}
+	have, err := git.FilesOf(ctx, root, now.treeTip, paths...)
 	if err != nil {
 		return err
 	}
@@ -310,7 +327,7 @@ func (r Ref) remove(ctx context.Context, message, by string, folders []string) e
 	if err != nil || st.own == "" {
 		return err
 	}
-	own, err := git.FilesOf(ctx, root, st.own, "")
+	own, err := git.FilesOf(ctx, root, st.own)
 	if err != nil {
 		return err
 	}
@@ -331,31 +348,6 @@ func (r Ref) remove(ctx context.Context, message, by string, folders []string) e
 		w.Files[st.prefix+name] = content
 	}
 	return w.Write(ctx, root)
-}
-
-// Changed returns those of some folders whose files are not all in the own ref.
-func (r Ref) Changed(ctx context.Context, folders []string) (changed []string, err error) {
-	st, err := r.look(ctx)
-	if err != nil {
-		return nil, err
-	}
-	base, err := git.FilesOf(ctx, r.Store.Root(), st.base, "")
-	if err != nil {
-		return nil, err
-	}
-	for _, folder := range folders {
-		here, err := r.onDisk(folder)
-		if err != nil {
-			return nil, err
-		}
-		for name, content := range here {
-			if base[st.prefix+name] != git.BlobID(content, st.like) {
-				changed = append(changed, folder)
-				break
-			}
-		}
-	}
-	return changed, nil
 }
 
 // Has reports whether the own ref has files at or below a path.

@@ -1,6 +1,7 @@
 package cloneref
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -157,7 +159,7 @@ func (w *world) pull(r Ref) {
 func (w *world) push(r Ref) {
 	w.t.Helper()
 	for _, folder := range w.here(r) {
-		_, err := r.Commit(w.t.Context(), folder, "[session] Pause: x")
+		_, err := r.Commit(w.t.Context(), "[session] Pause: x", folder)
 		w.must(err)
 	}
 	_, err := r.Push(w.t.Context())
@@ -268,7 +270,11 @@ func (w *world) step(rnd *rand.Rand) {
 		w.must(os.WriteFile(doc, append(text, fmt.Sprintf("\nedit %d\n", w.wrote)...), 0o600))
 		w.wrote++
 	case 10, 11:
-		_, err := r.Commit(w.t.Context(), folder, "[session] Pause: x")
+		folders := []string{folder}
+		if rnd.IntN(2) == 0 {
+			folders = w.here(r)
+		}
+		_, err := r.Commit(w.t.Context(), "[session] Pause: x", folders...)
 		w.must(err)
 	case 12, 13:
 		w.push(r)
@@ -328,7 +334,7 @@ func TestConcurrent(t *testing.T) {
 		for j, r := range w.refs {
 			w.say(r, folder)
 			all.Go(func() {
-				_, err := r.Commit(context.Background(), folder, fmt.Sprintf("[session] Pause: %d of %d", i, j))
+				_, err := r.Commit(context.Background(), fmt.Sprintf("[session] Pause: %d of %d", i, j), folder)
 				errs <- err
 				_, err = r.Push(context.Background())
 				errs <- err
@@ -365,6 +371,51 @@ func TestCopiedClone(t *testing.T) {
 	w.settle()
 }
 
+// TestChanged: what has been committed is not read again, and any change is noticed, even if
+// an editor keeps the size and the time of a file.
+func TestChanged(t *testing.T) {
+	w := newWorld(t, 1)
+	r := w.refs[0]
+	folder := w.begin(r)
+	w.push(r)
+	changed := func(want ...string) {
+		t.Helper()
+		got, err := r.Changed(t.Context(), []string{folder})
+		if err != nil || !slices.Equal(got, want) {
+			t.Fatalf("%q, %v, want %q", got, err, want)
+		}
+	}
+	cached := func() bool {
+		b, ok := r.Store.ReadCache(committedCache)
+		return ok && strings.Contains(string(b), folder)
+	}
+	time.Sleep(50 * time.Millisecond) // a file that has just been written may change again unnoticed
+	changed()
+	changed()
+	if runtime.GOOS != "windows" && !cached() {
+		t.Error("the next push reads a folder again that has not changed")
+	}
+	log := filepath.Join(r.Store.Root(), folder, ".session", "messages.jsonl")
+	info, err := os.Stat(log)
+	w.must(err)
+	text, err := os.ReadFile(log)
+	w.must(err)
+	w.must(os.WriteFile(log, bytes.ReplaceAll(text, []byte("says"), []byte("SAYS")), 0o600))
+	w.must(os.Chtimes(log, info.ModTime(), info.ModTime()))
+	changed(folder)
+	time.Sleep(50 * time.Millisecond)
+	changed(folder)
+	if cached() {
+		t.Error("what is not committed counts as committed")
+	}
+	w.must(os.WriteFile(log, text, 0o600))
+	changed()
+	w.must(r.Store.WriteCache(committedCache, []byte("{not JSON")))
+	changed()
+	w.git(r.Store.Root(), "update-ref", "-d", ownRef)
+	changed(folder)
+}
+
 // TestBaseDoesNotCount: an own ref that was reset gets back what the work tree has.
 func TestBaseDoesNotCount(t *testing.T) {
 	w := newWorld(t, 1)
@@ -374,7 +425,7 @@ func TestBaseDoesNotCount(t *testing.T) {
 	for _, args := range [][]string{{"update-ref", "-d", ownRef}, {"for-each-ref", "--format=delete %(refname)", fetchedRefs}} {
 		w.git(r.Store.Root(), args...)
 	}
-	done, err := r.Commit(t.Context(), folder, "[session] Pause: x")
+	done, err := r.Commit(t.Context(), "[session] Pause: x", folder)
 	if !done || err != nil {
 		t.Fatalf("%t, %v", done, err)
 	}

@@ -117,18 +117,18 @@ func (r Ref) tryMerge(ctx context.Context, theirs string) error {
 	}
 	// The result is the same in every clone.
 	first, second := min(st.own, theirs), max(st.own, theirs)
-	a, err := git.FilesOf(ctx, root, first, "")
+	a, err := git.FilesOf(ctx, root, first)
 	if err != nil {
 		return err
 	}
-	b, err := git.FilesOf(ctx, root, second, "")
+	b, err := git.FilesOf(ctx, root, second)
 	if err != nil {
 		return err
 	}
 	if maps.Equal(a, b) {
 		return nil
 	}
-	base, err := git.FilesOf(ctx, root, git.MergeBase(ctx, root, first, second), "")
+	base, err := git.FilesOf(ctx, root, git.MergeBase(ctx, root, first, second))
 	if err != nil {
 		return err
 	}
@@ -206,11 +206,11 @@ func (r Ref) update(ctx context.Context) (changed []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	base, err := git.FilesOf(ctx, root, st.base, "")
+	base, err := git.FilesOf(ctx, root, st.base)
 	if err != nil {
 		return nil, err
 	}
-	own, err := git.FilesOf(ctx, root, st.own, "")
+	own, err := git.FilesOf(ctx, root, st.own)
 	if err != nil {
 		return nil, err
 	}

@@ -53,16 +53,17 @@ func MergeBase(ctx context.Context, root, a, b string) string {
 	return strings.TrimSpace(out)
 }
 
-// FilesOf maps the regular files of a commit, at or below a path, to the ids of their
-// contents. The paths are relative to the top of the work tree. An empty commit has none.
-func FilesOf(ctx context.Context, root, commit, path string) (map[string]string, error) {
+// FilesOf maps the regular files of a commit, at or below some paths or everywhere, to the
+// ids of their contents. The paths are relative to the top of the work tree. An empty commit
+// has none.
+func FilesOf(ctx context.Context, root, commit string, paths ...string) (map[string]string, error) {
 	files := map[string]string{}
 	if commit == "" {
 		return files, nil
 	}
 	args := []string{"ls-tree", "-r", "-z", "--full-tree", commit}
-	if path != "" {
-		args = append(args, "--", path)
+	if len(paths) > 0 {
+		args = append(append(args, "--"), paths...)
 	}
 	out, err := read(ctx, root, args...)
 	for line := range strings.SplitSeq(out, "\x00") { // mode, type, id, tab, path
@@ -78,7 +79,7 @@ func FilesOf(ctx context.Context, root, commit, path string) (map[string]string,
 // work tree. An empty commit has no files.
 func ChangedIn(ctx context.Context, root, from, to string) (paths []string, err error) {
 	if from == "" || to == "" {
-		files, err := FilesOf(ctx, root, from+to, "")
+		files, err := FilesOf(ctx, root, from+to)
 		return slices.Sorted(maps.Keys(files)), err
 	}
 	out, err := read(ctx, root, "diff-tree", "-r", "-z", "--name-only", "--no-renames", "--no-ext-diff", "--no-textconv", from, to)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -39,7 +40,7 @@ func (w *Workspace) Commit(ctx context.Context, e store.Entry) (done bool, err e
 			done, err = git.Commit(ctx, w.Store.Root(), e.Path, w.commitMessage(ctx, e))
 		}
 	case w.Config.Commit == settings.CommitRef:
-		done, err = w.Ref().Commit(ctx, e.Path, w.commitMessage(ctx, e))
+		done, err = w.Ref().Commit(ctx, w.commitMessage(ctx, e), e.Path)
 	}
 	if err != nil {
 		return false, &CommitError{e.Path, err}
@@ -96,12 +97,31 @@ func (w *Workspace) CommitChanged(ctx context.Context) error {
 		return err
 	}
 	var errs []error
-	for _, folder := range changed {
-		_, err := w.Commit(ctx, entries[folder])
-		errs = append(errs, err)
+	if len(changed) <= committedAlone {
+		for _, folder := range changed {
+			_, err := w.Commit(ctx, entries[folder])
+			errs = append(errs, err)
+		}
+		return errors.Join(errs...)
+	}
+	for folders := range slices.Chunk(changed, committedTogether) {
+		message := "[session] Save conversations\n"
+		for _, folder := range folders {
+			message += fmt.Sprintf("\n%s: %s", SessionTrailer, Plain(entries[folder].Session.ID))
+		}
+		if _, err := w.Ref().Commit(ctx, message, folders...); err != nil {
+			errs = append(errs, &CommitError{folders[0] + " and others", err})
+		}
 	}
 	return errors.Join(errs...)
 }
+
+// How many conversations CommitChanged commits one by one, and above that in one commit: as
+// a clone begins to use commit: ref, that may be thousands.
+const (
+	committedAlone    = 16
+	committedTogether = 64
+)
 
 // The trailers of a commit that is about a conversation.
 const (

@@ -1,0 +1,84 @@
+package cloneref
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	"cortext/cmd/internal/git"
+)
+
+// committedCache names the folders that were found to have nothing to commit, each with its
+// state then. A push reads only the others.
+const committedCache = "committed.json"
+
+// Changed returns those of some folders whose files are not all in the own ref.
+func (r Ref) Changed(ctx context.Context, folders []string) (changed []string, err error) {
+	st, err := r.look(ctx)
+	if err != nil {
+		return nil, err
+	}
+	base, err := git.FilesOf(ctx, r.Store.Root(), st.base)
+	if err != nil {
+		return nil, err
+	}
+	paths := make([]string, len(folders))
+	for i, folder := range folders {
+		paths[i] = st.prefix + folder
+	}
+	known, now := map[string]string{}, map[string]string{}
+	if b, ok := r.Store.ReadCache(committedCache); ok && json.Unmarshal(b, &known) != nil {
+		known = nil
+	}
+	for i, committed := range below(base, paths) {
+		folder := folders[i]
+		state := r.stateOf(folder, committed)
+		if state == "" || known[folder] != state {
+			here, err := r.onDisk(folder)
+			if err != nil {
+				return nil, err
+			}
+			if differs(st, here, committed) {
+				changed = append(changed, folder)
+				continue
+			}
+		}
+		if state != "" {
+			now[folder] = state
+		}
+	}
+	if !maps.Equal(known, now) {
+		if b, err := json.Marshal(now); err == nil {
+			_ = r.Store.WriteCache(committedCache, b)
+		}
+	}
+	return changed, nil
+}
+
+func differs(st state, here map[string][]byte, committed map[string]string) bool {
+	for name, content := range here {
+		if committed[st.prefix+name] != git.BlobID(content, st.like) {
+			return true
+		}
+	}
+	return false
+}
+
+// stateOf sums up a folder and what is committed of it. It is empty if the folder may change
+// without a change of its state.
+func (r Ref) stateOf(folder string, committed map[string]string) string {
+	look := r.Store.LookBelow(folder)
+	if look == "" {
+		return ""
+	}
+	sum := sha256.New()
+	fmt.Fprintf(sum, "%s\n", look)
+	for _, name := range slices.Sorted(maps.Keys(committed)) {
+		fmt.Fprintf(sum, "%s %s\n", committed[name], name)
+	}
+	return hex.EncodeToString(sum.Sum(nil)[:16])
+}
