@@ -4,7 +4,6 @@ import (
 	_ "embed" // for index
 	"io"
 	"math/bits"
-	"sync"
 
 	"github.com/pkoukk/tiktoken-go-loader/assets"
 )
@@ -80,7 +79,26 @@ type counter struct {
 	known [1 << 13]known
 }
 
-var counters = sync.Pool{New: func() any { return newCounter() }}
+// counters keeps a few counters for the next calls, with what they know. A [sync.Pool] would
+// drop them at each collection of garbage, and more often under the race detector.
+var counters = make(chan *counter, 4)
+
+// takeCounter returns a counter that no other goroutine uses. Call done afterwards.
+func takeCounter() *counter {
+	select {
+	case c := <-counters:
+		return c
+	default:
+		return newCounter()
+	}
+}
+
+func (c *counter) done() {
+	select {
+	case counters <- c:
+	default:
+	}
+}
 
 // newCounter opens the table. A test verifies its checksum. A damaged table would lack
 // tokens, and text would count as more of them.

@@ -16,8 +16,8 @@ import (
 // U+FFFD, which is how encoding/json writes such a byte. A surrogate in the three bytes
 // of WTF-8 counts as three of them.
 func Count(text string) int {
-	c := counters.Get().(*counter)
-	defer counters.Put(c)
+	c := takeCounter()
+	defer c.done()
 	return c.total(repaired(text))
 }
 
@@ -59,8 +59,8 @@ func (c *counter) total(text string) int {
 // keeps words, numbers and runs of other characters whole. It cuts a run of more than 64
 // bytes between two characters. A limit of 0 or less returns "".
 func Prefix(text string, limit int) string {
-	c := counters.Get().(*counter)
-	defer counters.Put(c)
+	c := takeCounter()
+	defer c.done()
 	valid := repaired(text)
 	return text[:inOriginal(text, valid, c.prefixEnd(valid, limit))]
 }
