@@ -9,9 +9,6 @@ if [ -z "${HOME:-}" ]; then
 	HOME=$(mktemp -d)
 	export HOME
 fi
-# Collecting garbage less often halves the time of packages that build many payloads: under
-# the race detector a collection is expensive.
-export GOGC=400
 missing=()
 results=$(mktemp -d)
 
