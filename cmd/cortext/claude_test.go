@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"cortext/cmd/internal/agenttest"
 )
@@ -133,6 +134,44 @@ func TestClaude(t *testing.T) {
 	_ = term.Wait()
 	s.run("cortext", "sync")
 	s.once(s.show("the release"), "user: /workspace.plan the release", "assistant: planned", "user: last words")
+	s.clean()
+}
+
+// TestClaudeRef: with commit: ref, a stop in Claude Code commits the conversation to the ref
+// of the clone, and touches neither the branch nor what git status shows.
+func TestClaudeRef(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, "--commit", "ref")
+	branch := s.run("git", "rev-parse", "HEAD")
+	term := s.terminal("claude")
+	s.wait(term, "❯")
+	s.say(term, "/workspace.brainstorm API design", "● ok: # Brain")
+	s.say(term, "second turn @@SAY so it is@@", "● so it is")
+	s.say(term, "/workspace.stop-conversation", "● ok: # Stop")
+	if said := s.answer(); !strings.Contains(said, "From cortext: saved: API design") {
+		t.Errorf("the agent was told %q", said)
+	}
+	s.leave(term)
+	// The hook commits after the answer, even if the user leaves at once.
+	for end := time.Now().Add(patience); s.run("git", "for-each-ref", "refs/cortext/own") == ""; time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("the stop committed nothing")
+		}
+	}
+	if out := s.run("git", "log", "--format=%B", "-n1", "refs/cortext/own"); !strings.HasPrefix(out, "[session] Pause: API design\n\n") || !strings.Contains(out, "\nCortext-Messages: 1-") {
+		t.Errorf("committed %q", out)
+	}
+	files := s.run("git", "ls-tree", "-r", "--name-only", "refs/cortext/own")
+	log := regexp.MustCompile(`.*/\.session/messages\.jsonl`).FindString(files)
+	if out := s.run("git", "show", "refs/cortext/own:"+log); !strings.Contains(out, `"so it is"`) {
+		t.Errorf("committed %s", out)
+	}
+	if now := s.run("git", "rev-parse", "HEAD"); now != branch {
+		t.Errorf("the branch moved to %s", now)
+	}
+	if out := s.run("git", "status", "--short"); out != "" {
+		t.Errorf("git status shows %s", out)
+	}
 	s.clean()
 }
 
