@@ -93,8 +93,9 @@ func (s *Store) LookAtDay(name string) string {
 }
 
 // LookBelow looks at everything in the folder of a conversation. Two equal looks mean that
-// no file changed in between. It is "" if a file could change without a visible difference:
-// if it changed a moment ago, or if the system does not say when a file was changed last.
+// no file changed in between, as far as the file system says when a file was changed last. It
+// is "" if it does not say that, or if a file changed a moment ago and could change again
+// without a visible difference.
 func (s *Store) LookBelow(folder string) string {
 	sum := sha256.New()
 	top := filepath.Join(s.dir, filepath.FromSlash(folder))

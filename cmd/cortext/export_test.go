@@ -65,16 +65,45 @@ func TestExports(t *testing.T) {
 			t.Errorf("a bundle of %d conversations holds %d", len(ids), len(got))
 		}
 		for _, format := range []string{"md", "html"} {
-			to, first, second := t.TempDir(), t.TempDir(), t.TempDir()
-			must(t, append([]string{"-C", dir, "export", "--format", format, "-o", first + "/"}, ids...)...)
-			must(t, "-C", to, "init", "--yes")
-			must(t, "-C", to, "import", first)
-			if out, _, code := cortext(t, "-C", to, "check"); code != 0 {
-				t.Errorf("check after an import of %s: %s", format, out)
+			exported := func(dir string, ids []string) string {
+				to := t.TempDir()
+				must(t, append([]string{"-C", dir, "export", "--format", format, "-o", to + "/"}, ids...)...)
+				return to
 			}
-			must(t, append([]string{"-C", to, "export", "--format", format, "-o", second + "/"}, idsIn(t, to)...)...)
+			imported := func(files string) (dir string, ids []string) {
+				dir = t.TempDir()
+				must(t, "-C", dir, "init", "--yes")
+				must(t, "-C", dir, "import", files)
+				if out, _, code := cortext(t, "-C", dir, "check"); code != 0 {
+					t.Errorf("check after an import of %s: %s", format, out)
+				}
+				return dir, idsIn(t, dir)
+			}
+			first := exported(dir, ids)
+			second := exported(imported(first))
+			if format == "md" && dir == from {
+				// Long outputs are cut in Markdown, which cannot be undone: what is left stays.
+				wantSameOutlines(t, first, second)
+				first, second = second, exported(imported(second))
+			}
 			wantSameTexts(t, textsIn(t, first), textsIn(t, second))
 		}
+	}
+}
+
+// wantSameOutlines compares the headings of messages in the files of two folders.
+func wantSameOutlines(t *testing.T, a, b string) {
+	t.Helper()
+	heading := regexp.MustCompile(`(?m)^(?:# .*|####?  \w.*)$`) // textsIn removes the numbers
+	outline := func(dir string) (list []string) {
+		for _, text := range textsIn(t, dir) {
+			list = append(list, strings.Join(heading.FindAllString(text, -1), "\n"))
+		}
+		return list
+	}
+	x, y := outline(a), outline(b)
+	if len(x) == 0 || strings.Count(strings.Join(x, "\n"), "\n") < 5*len(x) || !slices.Equal(x, y) {
+		t.Errorf("the messages differ: %.2000q is then %.2000q", x, y)
 	}
 }
 

@@ -127,6 +127,11 @@ func (r *importRun) kind() string {
 
 // oneFile imports the transcripts in a file. An error ends the command.
 func (r *importRun) oneFile(ctx context.Context, file string) error {
+	if r.Agent == "" && beginsAsText(file) { // it may quote transcripts
+		if done, err := r.document(ctx, file); done || err != nil {
+			return err
+		}
+	}
 	agent, paths, err := r.im.Transcripts(file)
 	if err != nil && r.Agent == "" && errors.As(err, new(*inject.FileError)) {
 		if done, docErr := r.document(ctx, file); done || docErr != nil {

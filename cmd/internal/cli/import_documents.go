@@ -131,6 +131,19 @@ func (r *importRun) shown(err error) error {
 	return errors.New(strings.ReplaceAll(err.Error(), r.copied, standardInputName))
 }
 
+// beginsAsText reports whether a file begins as a page or as Markdown, which no transcript
+// does.
+func beginsAsText(file string) bool {
+	f, _, err := inject.OpenFile(file)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	head := make([]byte, 512)
+	n, _ := io.ReadFull(f, head)
+	return export.IsText(head[:n])
+}
+
 // document imports a file if it is an export or a bundle; done reports that it is.
 func (r *importRun) document(ctx context.Context, file string) (done bool, err error) {
 	f, size, err := inject.OpenFile(file)

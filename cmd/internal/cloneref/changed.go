@@ -68,6 +68,9 @@ func differs(st state, here map[string][]byte, committed map[string]string) bool
 	return false
 }
 
+// stateVersion changes with what onDisk leaves out.
+const stateVersion = "1"
+
 // stateOf sums up a folder and what is committed of it. It is empty if the folder may change
 // without a change of its state.
 func (r Ref) stateOf(folder string, committed map[string]string) string {
@@ -76,7 +79,7 @@ func (r Ref) stateOf(folder string, committed map[string]string) string {
 		return ""
 	}
 	sum := sha256.New()
-	fmt.Fprintf(sum, "%s\n", look)
+	fmt.Fprintf(sum, "%s %s\n", stateVersion, look)
 	for _, name := range slices.Sorted(maps.Keys(committed)) {
 		fmt.Fprintf(sum, "%s %s\n", committed[name], name)
 	}

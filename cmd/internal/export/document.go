@@ -10,6 +10,7 @@ import (
 	"cortext/cmd/internal/export/forge"
 	"cortext/cmd/internal/export/page"
 	"cortext/cmd/internal/export/portable"
+	"cortext/schema"
 )
 
 // MayBe reports whether a file that starts with head may be an export: its content or its
@@ -17,6 +18,10 @@ import (
 func MayBe(file string, head []byte) bool {
 	return portable.IsLines(head) || portable.IsJSON(head) || isPage(file, head) || isMarkdown(file, head)
 }
+
+// IsText reports whether a file that starts with head may be a page or Markdown, whatever its
+// name.
+func IsText(head []byte) bool { return page.Is(head) || forge.Is(head) }
 
 func isPage(file string, head []byte) bool { return page.Is(head) || hasSuffix(file, ".html", ".htm") }
 
@@ -84,30 +89,59 @@ func dataOf(c *portable.Conversation) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// onBranch returns a conversation with the branch that a resume continues, and the calls on
-// it.
+// onBranch returns what a page shows of a conversation: the branch that a resume continues,
+// the current calls on it, and the sub-agents that they started.
 func onBranch(c *portable.Conversation) portable.Conversation {
 	h := History(c)
-	on := portable.Conversation{Session: c.Session.Clone(), Messages: h.Messages, LeftOut: c.LeftOut}
+	on := portable.Conversation{Session: shownOf(c.Session), Messages: h.Messages, LeftOut: c.LeftOut}
 	on.Session.MessageCount = len(h.Messages)
 	if h.Aside > 0 {
 		on.LeftOut = append(on.LeftOut[:len(on.LeftOut):len(on.LeftOut)], fmt.Sprintf("messages on other branches: %d", h.Aside))
 	}
-	kept := map[string]bool{}
+	messages, calls := map[string]bool{}, map[string]bool{}
 	for i := range h.Messages {
-		kept[h.Messages[i].ID] = true
+		messages[h.Messages[i].ID] = true
 		for _, call := range h.Messages[i].ToolCalls {
-			kept[call.ID] = true
+			calls[call.ID] = true
 		}
 	}
-	for _, t := range c.Tools {
-		if kept[t.ID] || t.MessageID != "" && kept[t.MessageID] {
+	for _, t := range counting(c.Tools, func(t *schema.Tool) (string, int64) { return t.ID, t.Precedence() }) {
+		if calls[t.ID] || t.MessageID != "" && messages[t.MessageID] {
+			calls[t.ID] = true
 			on.Tools = append(on.Tools, t)
 		}
 	}
 	for i := range c.Subagents {
 		sub := &c.Subagents[i]
-		on.Subagents = append(on.Subagents, portable.Subagent{NativeID: sub.NativeID, Conversation: onBranch(&sub.Conversation)})
+		if by := startedBy(&sub.Conversation); by == "" || calls[by] {
+			on.Subagents = append(on.Subagents, portable.Subagent{NativeID: sub.NativeID, Conversation: onBranch(&sub.Conversation)})
+		}
 	}
 	return on
+}
+
+// startedBy returns the id of the call that started a sub-agent, or "".
+func startedBy(c *portable.Conversation) string {
+	if c.Session == nil || c.Session.Links == nil {
+		return ""
+	}
+	return c.Session.Links.ToolCallID
+}
+
+// shownOf returns what a page shows of session.json, with what an import needs besides: the
+// id, and the command that began the conversation.
+func shownOf(s *schema.Session) *schema.Session {
+	on := &schema.Session{
+		Version: s.Version, ID: s.ID, Title: s.DisplayTitle(), Status: s.Status, CreatedAt: s.CreatedAt, LastActive: s.LastActive,
+		ContextSummary: s.ContextSummary, Plan: s.Plan, Tags: s.Tags, ConversationType: s.ConversationType, Archived: s.Archived,
+		Notes: s.Notes, Tokens: s.Tokens, Usage: s.Usage, AgentConfig: s.AgentConfig,
+	}
+	on.AgentConfig.Unknown, on.AgentConfig.SystemPromptHash = nil, ""
+	if s.Git != nil {
+		on.Git = &schema.Git{Branch: s.Git.Branch}
+	}
+	if s.Links != nil && s.Links.ToolCallID != "" {
+		on.Links = &schema.Links{ToolCallID: s.Links.ToolCallID}
+	}
+	return on.Clone()
 }

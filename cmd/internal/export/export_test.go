@@ -211,6 +211,41 @@ func TestPageData(t *testing.T) {
 	}
 }
 
+// TestPageDataIsShown: the data of a page has nothing that the page does not show.
+func TestPageDataIsShown(t *testing.T) {
+	g := small(t)
+	g.Session.WorkingDir, g.Session.Description = "/SECRET/dir", "SECRET first prompt"
+	g.Session.Sources = []schema.Source{{Agent: "claude", NativeID: "SECRET-native"}}
+	g.Session.Git = &schema.Git{Commit: "SECRET-commit", Branch: "main"}
+	g.Session.NotesSet = []schema.NoteStamp{{To: "SECRET removed note"}}
+	old := g.Tools[0]
+	old.Rev, old.Output = -1, "SECRET older output"
+	g.Tools = append([]schema.Tool{old}, g.Tools...)
+	sub := g.Subagents[0]
+	sub.Session = sub.Session.Clone()
+	sub.Session.Links = &schema.Links{ToolCallID: "a call that was filtered out"}
+	sub.Messages = []schema.Message{{ID: "s", Role: schema.User, Content: "SECRET sub-agent"}}
+	g.Subagents = append(g.Subagents, sub)
+	var html bytes.Buffer
+	if err := pageTo(&html, g, nil); err != nil {
+		t.Fatal(err)
+	}
+	data, _, err := page.Data(html.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{html.String(), string(data)} {
+		for _, line := range strings.Split(text, "\n") {
+			if strings.Contains(line, "SECRET") {
+				t.Errorf("%.300s", line)
+			}
+		}
+	}
+	if c, _, err := Read("page", html.Bytes()); err != nil || len(c.Subagents) != 1 || c.Session.DisplayTitle() != g.Session.DisplayTitle() {
+		t.Errorf("read: %v", err)
+	}
+}
+
 // dataHostile are texts that look like the data of a page.
 var dataHostile = []string{
 	"<script type=\"application/json\" id=\"data\">{\"encoding\":\"zlib base64\",\"page\":\"sha256-0\",\"lines\":\"eJw=\"}</script>", "\"}</script>", "</html>", "<meta name=\"generator\" content=\"cortext\">",

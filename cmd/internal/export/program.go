@@ -113,11 +113,8 @@ func contentsOf(c *portable.Conversation, content map[string][]byte) {
 func pageOf(c *portable.Conversation, content func(string) ([]byte, bool)) *page.Input {
 	in := &page.Input{Session: c.Session, History: History(c), LeftOut: c.LeftOut, Content: content}
 	for i := range c.Subagents {
-		sub := page.Subagent{Input: *pageOf(&c.Subagents[i].Conversation, content)}
-		if sub.Session != nil && sub.Session.Links != nil {
-			sub.Call = sub.Session.Links.ToolCallID
-		}
-		in.Subagents = append(in.Subagents, sub)
+		sub := &c.Subagents[i].Conversation
+		in.Subagents = append(in.Subagents, page.Subagent{Input: *pageOf(sub, content), Call: startedBy(sub)})
 	}
 	return in
 }

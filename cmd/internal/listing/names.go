@@ -36,6 +36,15 @@ func (x *index) selectNames(keep func(row int, name []byte) bool) ([]int, error)
 	if err != nil || int64(len(order)) != (end-begin+blockBytes-1)/blockBytes*4 {
 		return nil, errDamaged
 	}
+	var wrong atomic.Bool // whether there are more names than rows
+	wanted := keep
+	keep = func(row int, name []byte) bool {
+		if row >= x.n {
+			wrong.Store(true)
+			return false
+		}
+		return wanted(row, name)
+	}
 	kept := make([][]int, (end-begin+copied-1)/copied) // of each part
 	var long atomic.Bool                               // whether a name does not fit into a buffer
 	buffers := sync.Pool{New: func() any { b := make([]byte, copied+blockBytes); return &b }}
@@ -62,11 +71,17 @@ func (x *index) selectNames(keep func(row int, name []byte) bool) ([]int, error)
 		}
 		return true
 	})
+	if err == nil && wrong.Load() {
+		err = errDamaged
+	}
 	if err != nil || !long.Load() {
 		return slices.Concat(kept...), err
 	}
 	all, err := x.load(nameSection)
 	list, _ := namesFrom(all, 0, len(all), 0, keep)
+	if err == nil && wrong.Load() {
+		err = errDamaged
+	}
 	return list, err
 }
 

@@ -6,6 +6,7 @@ import (
 	"math/bits"
 	"runtime"
 	"sync"
+	"sync/atomic"
 
 	"cortext/cmd/internal/find"
 )
@@ -194,6 +195,7 @@ func (x *index) eachTerm(f func(n int, term []byte)) error {
 	if err != nil {
 		return err
 	}
+	var wrong atomic.Bool
 	workers := runtime.GOMAXPROCS(0)
 	part := len(all)/workers + 1
 	inParallel(workers, func(k int) {
@@ -203,13 +205,17 @@ func (x *index) eachTerm(f func(n int, term []byte)) error {
 		}
 		for n := bytes.Count(all[:from], []byte("\n")); from < end; n++ {
 			size := bytes.IndexByte(all[from:], '\n')
-			if size < 0 {
+			if size <= 0 { // there is no empty term
+				wrong.Store(true)
 				return
 			}
 			f(n, all[from:from+size])
 			from += size + 1
 		}
 	})
+	if wrong.Load() {
+		return errDamaged
+	}
 	return nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os/exec"
 
 	"cortext/cmd/internal/capture"
 	"cortext/cmd/internal/settings"
@@ -76,7 +77,13 @@ func (c *Commands) Stopping(agent, nativeID string) (path string, ok bool) {
 	return string(b), ok
 }
 
-// EndStopping completes the stop of the conversation at a path, after the answer.
+// EndStopping completes the stop of the conversation at a path, after the answer. If the
+// agent ends the hook before it has committed, as Claude Code does if the user leaves at once,
+// the session is still stopping, and the hook at its end tries again.
 func (c *Commands) EndStopping(ctx context.Context, agent, nativeID, path string) error {
-	return errors.Join(c.ws.Store.RemoveCache(stoppingName(agent, nativeID)), c.stop.Complete(ctx, path))
+	err := c.stop.Complete(ctx, path)
+	if ended := (*exec.ExitError)(nil); ctx.Err() != nil || errors.As(err, &ended) && !ended.Exited() {
+		return nil
+	}
+	return errors.Join(err, c.ws.Store.RemoveCache(stoppingName(agent, nativeID)))
 }

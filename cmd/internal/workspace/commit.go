@@ -97,27 +97,31 @@ func (w *Workspace) CommitChanged(ctx context.Context) error {
 		return err
 	}
 	var errs []error
-	if len(changed) <= committedAlone {
-		for _, folder := range changed {
-			_, err := w.Commit(ctx, entries[folder])
-			errs = append(errs, err)
+	alone := changed
+	if len(changed) > committedAlone {
+		alone = nil
+		for folders := range slices.Chunk(changed, committedTogether) {
+			message := "[session] Save conversations\n"
+			for _, folder := range folders {
+				message += fmt.Sprintf("\n%s: %s", SessionTrailer, Plain(entries[folder].Session.ID))
+			}
+			if _, err := w.Ref().Commit(ctx, message, folders...); err != nil {
+				alone = append(alone, folders...) // one of them must not hold back the others
+			}
 		}
-		return errors.Join(errs...)
 	}
-	for folders := range slices.Chunk(changed, committedTogether) {
-		message := "[session] Save conversations\n"
-		for _, folder := range folders {
-			message += fmt.Sprintf("\n%s: %s", SessionTrailer, Plain(entries[folder].Session.ID))
+	for _, folder := range alone {
+		if err := ctx.Err(); err != nil {
+			return errors.Join(append(errs, err)...)
 		}
-		if _, err := w.Ref().Commit(ctx, message, folders...); err != nil {
-			errs = append(errs, &CommitError{folders[0] + " and others", err})
-		}
+		_, err := w.Commit(ctx, entries[folder])
+		errs = append(errs, err)
 	}
 	return errors.Join(errs...)
 }
 
-// How many conversations CommitChanged commits one by one, and above that in one commit: as
-// a clone begins to use commit: ref, that may be thousands.
+// Up to committedAlone conversations get a commit each; more are committed in groups of
+// committedTogether: when a clone begins to use commit: ref, there may be thousands.
 const (
 	committedAlone    = 16
 	committedTogether = 64

@@ -25,7 +25,7 @@ var fragments = []string{
 	"word", "two words", " ", "  ", "   ", "    ", "\t", "\\", "\\\\", "`", "``", "```", "````", "`````", "~~~", "~~~~", "```go", "```markdown", "````markdown", "<", "<b>", "</b>", "<https://x>", "<https://x`>", "|",
 	"<details>", "</details>", "<details><summary>x</summary>", "<sub>#3, 10:30</sub>", "<!--", "-->", "<script>", "</script>", "&lt;", "&amp;", "- ", "1. ", "> ", "* ", "# ", "---", "===",
 	"### #1 User", "### #1 User, 10:30", "#### #2 claude, 10:30", "**Summary**", "**Plan**", "**Notes**", "*Attached: x, 3 bytes*", "○ **x** *not in the log*", "*Left out: x.*",
-	"*Messages on other branches: 3, not shown.*", end, "<details><summary>✓ <b>Bash</b> <code>ls</code> 3 lines</summary>", "[x]: y", "é", "日本", "🎉", "\u202e", "\x00", "\x1b[31m", "\xff", "\r", "@@", "+", "-", "… 12 bytes left out …",
+	"*Messages on other branches: 3, not shown.*", end, "<details><summary>✓ <b>Bash</b> <code>ls</code> 3 lines</summary>", "[x]: y", "é", "日本", "\u00a0", "\u3000", "🎉", "\u202e", "\x00", "\x1b[31m", "\xff", "\r", "@@", "+", "-", "… 12 bytes left out …",
 }
 
 func hostile(r *rand.Rand) string {
@@ -264,6 +264,22 @@ func TestTruncated(t *testing.T) {
 				t.Fatalf("%d of %d bytes: %v\n%s", i, len(whole), err, whole[:i])
 			}
 		}
+	}
+}
+
+// TestAfterTheEnd: text after the last line is not left out silently.
+func TestAfterTheEnd(t *testing.T) {
+	whole := write(t, random(rand.New(rand.NewPCG(20, 6))))
+	if _, err := Read(whole + "\n \n"); err != nil {
+		t.Error(err)
+	}
+	for _, more := range []string{"\nmore\n", whole} {
+		if _, err := Read(whole + more); err == nil || !strings.Contains(err.Error(), "follows the end") {
+			t.Errorf("%.20q: %v", more, err)
+		}
+	}
+	if _, err := Read("# x\n\nchat · 1 messages\n" + strings.Repeat("\n", maxLines)); err == nil || !strings.Contains(err.Error(), "lines, more than") {
+		t.Error(err)
 	}
 }
 

@@ -59,10 +59,16 @@ func Is(head []byte) bool {
 // byteOrderMark is what some editors put before a text.
 const byteOrderMark = "\uFEFF"
 
+// maxLines bounds what Read splits: a line takes at least 16 bytes of memory.
+const maxLines = 16 << 20
+
 // Read reads the Markdown that [Write] wrote, and somebody may have edited since. The error
 // is a [*portable.FormatError].
 func Read(text string) (*portable.Conversation, error) {
 	text = strings.TrimPrefix(strings.ToValidUTF8(text, "\uFFFD"), byteOrderMark)
+	if n := strings.Count(text, "\n"); n > maxLines {
+		return nil, &portable.FormatError{Why: fmt.Sprintf("has %d lines, more than %d", n, maxLines)}
+	}
 	r := reader{lines: strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n"), c: &portable.Conversation{Lacks: lacks}}
 	if err := r.head(); err != nil {
 		return nil, err
@@ -70,6 +76,11 @@ func Read(text string) (*portable.Conversation, error) {
 	for !r.ended {
 		if err := r.next(); err != nil {
 			return nil, err
+		}
+	}
+	for i, l := range r.lines[r.at:] {
+		if !isBlank(l) {
+			return nil, damaged("line %d follows the end of the export", r.at+i+1)
 		}
 	}
 	r.endMessage()

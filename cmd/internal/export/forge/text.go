@@ -162,7 +162,7 @@ func textLines(s string) iter.Seq[textLine] {
 			case mark != "":
 				fence = mark
 				l.in, l.opens = mark, true
-			case strings.TrimSpace(text) == "":
+			case isBlank(text):
 				open = false
 			default:
 				_, open = tags(text, open)
@@ -180,8 +180,12 @@ func textLines(s string) iter.Seq[textLine] {
 // ends reports whether a line ends the code block that a fence begins.
 func ends(l, fence string) bool {
 	mark := fenceIn(l)
-	return mark != "" && mark[0] == fence[0] && len(mark) >= len(fence) && strings.Trim(strings.TrimSpace(l), mark[:1]) == ""
+	return mark != "" && mark[0] == fence[0] && len(mark) >= len(fence) && strings.Trim(strings.Trim(l, " \t"), mark[:1]) == ""
 }
+
+// isBlank reports whether a line is empty to a reader of Markdown, for which no other space
+// counts.
+func isBlank(l string) bool { return strings.Trim(l, " \t") == "" }
 
 // container matches the beginning of a line in a list or a quotation, or of one indented as
 // in one.
@@ -209,7 +213,7 @@ func plain(s string) bool {
 			if contained {
 				return false
 			}
-		case indent > 0 && strings.TrimSpace(l.text) != "" && spaces < indent:
+		case indent > 0 && !isBlank(l.text) && spaces < indent:
 			return false
 		case indent > 0 && spaces > 3 && ends(strings.TrimLeft(l.text, " "), l.in):
 			return false

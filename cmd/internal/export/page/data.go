@@ -72,6 +72,9 @@ func Data(page []byte) (data []byte, same bool, err error) {
 		}
 		return nil, false, ErrNoData
 	}
+	if bytes.Index(page, []byte(dataBegin)) != at {
+		return nil, false, errors.New("it holds the data of several pages")
+	}
 	rest, _, whole := bytes.Cut(page[at+len(dataBegin):], []byte(dataEnd))
 	was, encoded, ok := bytes.Cut(rest, []byte(dataLines))
 	if !whole || !ok {
