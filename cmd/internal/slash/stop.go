@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os/exec"
 
 	"cortext/cmd/internal/capture"
 	"cortext/cmd/internal/settings"
@@ -82,7 +81,7 @@ func (c *Commands) Stopping(agent, nativeID string) (path string, ok bool) {
 // the session is still stopping, and the hook at its end tries again.
 func (c *Commands) EndStopping(ctx context.Context, agent, nativeID, path string) error {
 	err := c.stop.Complete(ctx, path)
-	if ended := (*exec.ExitError)(nil); ctx.Err() != nil || errors.As(err, &ended) && !ended.Exited() {
+	if ctx.Err() != nil {
 		return nil
 	}
 	return errors.Join(err, c.ws.Store.RemoveCache(stoppingName(agent, nativeID)))
