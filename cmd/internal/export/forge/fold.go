@@ -5,18 +5,11 @@ import (
 	"cmp"
 	"encoding/json"
 	"html"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"cortext/cmd/internal/export/call"
 	"cortext/schema"
-)
-
-var (
-	callSummary = regexp.MustCompile(`^(✓|✗|○) <b>(.*)</b> <code>(.*)</code> ?(.*)$`)
-	cutLine     = regexp.MustCompile(`(?m)^… \d+ bytes left out …$`)
-	exitOutcome = regexp.MustCompile(`^exit code (-?\d{1,9})$`)
 )
 
 // fold reads a folded part, after its first line: reasoning, a message of the system, or a
@@ -41,7 +34,7 @@ func (r *reader) fold(summary string) error {
 		}
 		return nil
 	}
-	m := callSummary.FindStringSubmatch(summary)
+	m := patterns().callSummary.FindStringSubmatch(summary)
 	if m == nil {
 		return damaged("line %d is not the first of a tool call", from)
 	}
@@ -63,7 +56,7 @@ func (r *reader) fold(summary string) error {
 
 // fail sets why a call failed, from its outcome in words.
 func fail(t *schema.Tool, outcome string) {
-	if code := exitOutcome.FindStringSubmatch(outcome); code != nil {
+	if code := patterns().exitOutcome.FindStringSubmatch(outcome); code != nil {
 		n, _ := strconv.Atoi(code[1])
 		t.ExitCode = &n
 	} else if outcome != "failed" {
@@ -107,7 +100,7 @@ func (r *reader) blocks() (list []block, err error) {
 			return nil, damaged("the folded part that begins in line %d has no end", from)
 		}
 		r.at++
-		m := fenceLine.FindStringSubmatch(l)
+		m := patterns().fenceLine.FindStringSubmatch(l)
 		switch {
 		case l == foldEnd:
 			return list, nil
@@ -128,7 +121,7 @@ func (r *reader) blocks() (list []block, err error) {
 		if strings.HasSuffix(b.text, "\n") { // it ends in an empty line
 			b.text += "\n"
 		}
-		if cutLine.MatchString(b.text) && len(b.text) > mostShown/2 {
+		if patterns().cutLine.MatchString(b.text) && len(b.text) > mostShown/2 {
 			r.cut++
 		}
 		list = append(list, b)

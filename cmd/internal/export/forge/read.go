@@ -2,7 +2,6 @@ package forge
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,22 +27,6 @@ const (
 
 // Our lines.
 const timePattern = `(?:, (\d{1,2} [A-Z][a-z]+ \d{4}))?(?:, (\d\d:\d\d))?`
-
-var (
-	userLine     = regexp.MustCompile(`^### #\d+ User` + timePattern + `$`)
-	answerLine   = regexp.MustCompile(`^#### #\d+ .*?` + timePattern + `$`)
-	markLine     = regexp.MustCompile(`^<sub>#\d+` + timePattern + `</sub>$`)
-	foldLine     = regexp.MustCompile(`^<details><summary>(<sub>#\d+` + timePattern + `</sub> )?(.*)</summary>$`)
-	attachedLine = regexp.MustCompile(`^\*Attached: (.*), (\d{1,18}) bytes\*$`)
-	missingLine  = regexp.MustCompile(`^○ \*\*(.*)\*\* \*not in the log\*$`)
-	leftOutLine  = regexp.MustCompile(`^\*Left out: (.*)\.\*$`)
-	branchesLine = regexp.MustCompile(`^\*Messages on other branches: (\d+), not shown\.\*$`)
-	headingLine  = regexp.MustCompile(`^\*\*(Summary|Plan|Notes)\*\*$`)
-	planLine     = regexp.MustCompile(`^- \[([ x])\](?: (.*))?$`)
-	fenceLine    = regexp.MustCompile("^(`{3,})([a-z0-9]*)$")
-	aboutLine    = regexp.MustCompile(`^(.+) · (\d{1,9}) messages$`)
-	dayPattern   = regexp.MustCompile(`^\d{1,2} [A-Z][a-z]+ \d{4}$`)
-)
 
 const foldEnd = "</details>"
 
@@ -123,7 +106,7 @@ func (r *reader) line() (string, bool) {
 func (r *reader) head() error {
 	var about []string
 	if len(r.lines) > 2 {
-		about = aboutLine.FindStringSubmatch(strings.TrimRight(r.lines[2], " \t"))
+		about = patterns().aboutLine.FindStringSubmatch(strings.TrimRight(r.lines[2], " \t"))
 	}
 	title, ok := strings.CutPrefix(r.lines[0], "# ")
 	if !ok || about == nil || strings.TrimSpace(r.lines[1]) != "" {
@@ -133,7 +116,7 @@ func (r *reader) head() error {
 	r.c.Session = s
 	facts := strings.Split(about[1], " · ")
 	s.ConversationType, facts = unescape(facts[0]), facts[1:]
-	if len(facts) > 0 && dayPattern.MatchString(facts[0]) {
+	if len(facts) > 0 && patterns().dayPattern.MatchString(facts[0]) {
 		r.day, facts = facts[0], facts[1:]
 	}
 	switch {
@@ -145,7 +128,7 @@ func (r *reader) head() error {
 	r.expected, _ = strconv.Atoi(about[2])
 	for r.at = 3; ; {
 		l, ok := r.line()
-		m := headingLine.FindStringSubmatch(l)
+		m := patterns().headingLine.FindStringSubmatch(l)
 		switch {
 		case !ok || m == nil && l != "" && l != "---":
 			return nil
@@ -176,7 +159,7 @@ func (r *reader) plan() *schema.Plan {
 	p := &schema.Plan{}
 	for ; ; r.at++ {
 		l, ok := r.line()
-		m := planLine.FindStringSubmatch(l)
+		m := patterns().planLine.FindStringSubmatch(l)
 		switch {
 		case !ok || m == nil && l != "":
 			if p.Current = slices.IndexFunc(p.Steps, func(s schema.Step) bool { return s.Status == "in_progress" }); p.Current < 0 {
@@ -206,12 +189,12 @@ func isOurs(l string, in place) bool {
 	case l == "":
 		return false
 	case l[0] == '<':
-		return l == foldEnd || markLine.MatchString(l) || foldLine.MatchString(l)
-	case !in.ours.MatchString(l) || l[0] == '\\':
+		return l == foldEnd || patterns().markLine.MatchString(l) || patterns().foldLine.MatchString(l)
+	case !in.ours().MatchString(l) || l[0] == '\\':
 		return false
 	}
-	return l == end || userLine.MatchString(l) || answerLine.MatchString(l) || attachedLine.MatchString(l) || missingLine.MatchString(l) ||
-		leftOutLine.MatchString(l) || branchesLine.MatchString(l) || in == inHead && headingLine.MatchString(l)
+	return l == end || patterns().userLine.MatchString(l) || patterns().answerLine.MatchString(l) || patterns().attachedLine.MatchString(l) || patterns().missingLine.MatchString(l) ||
+		patterns().leftOutLine.MatchString(l) || patterns().branchesLine.MatchString(l) || in == inHead && patterns().headingLine.MatchString(l)
 }
 
 // text reads a text up to the next of our lines.
@@ -226,7 +209,7 @@ func (r *reader) text(in place) (string, error) {
 			}
 			continue
 		case isOurs(l, in):
-			return release(unpadded(r.lines[from:r.at], userLine.MatchString(strings.TrimRight(l, " \t"))), in), nil
+			return release(unpadded(r.lines[from:r.at], patterns().userLine.MatchString(strings.TrimRight(l, " \t"))), in), nil
 		}
 		if fence = fenceIn(l); fence != "" {
 			fenceAt = r.at + 1
@@ -271,36 +254,36 @@ func (r *reader) next() error {
 		return r.said(text)
 	}
 	r.at++
-	if m := userLine.FindStringSubmatch(l); m != nil {
+	if m := patterns().userLine.FindStringSubmatch(l); m != nil {
 		r.begin(schema.User, m[1], m[2])
 		return nil
 	}
-	if m := answerLine.FindStringSubmatch(l); m != nil {
+	if m := patterns().answerLine.FindStringSubmatch(l); m != nil {
 		r.begin(schema.Assistant, m[1], m[2])
 		return nil
 	}
-	if m := markLine.FindStringSubmatch(l); m != nil {
+	if m := patterns().markLine.FindStringSubmatch(l); m != nil {
 		r.begin(schema.Assistant, m[1], m[2])
 		return nil
 	}
-	if m := foldLine.FindStringSubmatch(l); m != nil {
+	if m := patterns().foldLine.FindStringSubmatch(l); m != nil {
 		if m[1] != "" {
 			r.begin(schema.Assistant, m[2], m[3])
 		}
 		return r.fold(m[4])
 	}
-	if m := attachedLine.FindStringSubmatch(l); m != nil {
+	if m := patterns().attachedLine.FindStringSubmatch(l); m != nil {
 		return r.attachment(m[1], m[2])
 	}
-	if m := missingLine.FindStringSubmatch(l); m != nil {
+	if m := patterns().missingLine.FindStringSubmatch(l); m != nil {
 		_, err := r.call(unescape(m[1]))
 		return err
 	}
-	if m := leftOutLine.FindStringSubmatch(l); m != nil {
+	if m := patterns().leftOutLine.FindStringSubmatch(l); m != nil {
 		r.c.LeftOut = append(r.c.LeftOut, unescape(m[1]))
 		return nil
 	}
-	if m := branchesLine.FindStringSubmatch(l); m != nil {
+	if m := patterns().branchesLine.FindStringSubmatch(l); m != nil {
 		r.c.LeftOut = append(r.c.LeftOut, "messages on other branches: "+m[1])
 		return nil
 	}

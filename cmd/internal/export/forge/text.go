@@ -53,13 +53,20 @@ func unescape(s string) string {
 }
 
 // A place is where a text is. It decides which lines of the text look like ours.
-type place struct{ ours *regexp.Regexp }
+type place int
 
-// The places. Each pattern also matches our lines with backslashes before them.
-var (
-	inMessage = place{regexp.MustCompile(`^\\*(?:### #\d+ User|#### #\d+ |\*Attached: |○ \*\*|\*Left out: |\*Messages on other branches: |\*Exported by cortext)`)}
-	inHead    = place{regexp.MustCompile(`^\\*(?:### #\d+ User|#### #\d+ |\*Attached: |○ \*\*|\*Left out: |\*Messages on other branches: |\*Exported by cortext|\*\*(?:Summary|Plan|Notes)\*\*[ \t]*$)`)}
+const (
+	inMessage place = iota
+	inHead
 )
+
+// ours returns the pattern of lines that look like ours, also with backslashes before them.
+func (p place) ours() *regexp.Regexp {
+	if p == inHead {
+		return patterns().oursInHead
+	}
+	return patterns().oursInMessage
+}
 
 // contain returns the Markdown of a text so that it cannot affect what follows, and so that
 // release can undo it: tags become text, a backslash precedes lines that look like ours, and
@@ -78,7 +85,7 @@ func contain(s string, in place) string {
 		switch {
 		case l.in != "":
 			b.WriteString(l.text)
-		case in.ours.MatchString(l.text):
+		case in.ours().MatchString(l.text):
 			b.WriteString(`\` + addBackslashes(l.text, l.open))
 		default:
 			b.WriteString(addBackslashes(l.text, l.open))
@@ -108,7 +115,7 @@ func release(lines []string, in place) string {
 		last = l
 		text := l.text
 		if l.in == "" {
-			if in.ours.MatchString(text) {
+			if in.ours().MatchString(text) {
 				text = strings.TrimPrefix(text, `\`)
 			}
 			text = removeBackslashes(text, l.open)
@@ -187,13 +194,6 @@ func ends(l, fence string) bool {
 // counts.
 func isBlank(l string) bool { return strings.Trim(l, " \t") == "" }
 
-// container matches the beginning of a line in a list or a quotation, or of one indented as
-// in one.
-var container = regexp.MustCompile("^(?:[ \t]*(?:[-+*>]|[0-9]{1,9}[.)])[ \t]*|    |[ ]{0,3}\t)[-+*>0-9.) \t]*(?:```|~~~)")
-
-// looseBackslash matches a line whose end some readers take for the escape of the next line.
-var looseBackslash = regexp.MustCompile(`\\[ \t]+$`)
-
 // plain reports whether every reader of Markdown sees the code blocks of a text where
 // textLines does. In doubt it reports false.
 func plain(s string) bool {
@@ -203,8 +203,8 @@ func plain(s string) bool {
 		switch {
 		case l.in == "":
 			indent = 0
-			contained = contained || container.MatchString(l.text)
-			if looseBackslash.MatchString(l.text) {
+			contained = contained || patterns().container.MatchString(l.text)
+			if patterns().looseBackslash.MatchString(l.text) {
 				return false
 			}
 			continue
