@@ -36,9 +36,9 @@ func exportCommand(a *app) *cobra.Command {
 it writes the current one. json and jsonl hold everything, for cortext import and for other
 programs, except that you must ask for the content of attachments and the conversations of
 sub-agents. md is for pull requests and issues. html is a self-contained page that loads
-nothing and reads well on a phone and on paper. It also holds the shown branch as data, for
-import, with what the page folds or cuts: leave that out with --no-data before you edit a page
-by hand.
+nothing and reads well on a phone and on paper. It also holds the shown branch as data for
+import, including what the page folds or cuts. To edit a page by hand, export it with
+--no-data.
 
 Without -o, each conversation becomes a file session-NAME-DATE in the current folder. The
 format follows the name after -o; otherwise it is json.`,

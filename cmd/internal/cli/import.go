@@ -34,7 +34,7 @@ files; - is standard input. Each export becomes a new conversation with a new id
 times. With --keep-ids it stays the same conversation: if this workspace already has it,
 import adds the missing messages.
 
-Of Markdown, import reads what you see in it, so you can edit it before. Of a page, it
+From Markdown, import reads what you see in it, so you can edit it first. From a page, it
 reads the data that the page holds. It says what a format does not carry.`,
 		Example: "  cortext import ~/.claude/projects/*/*.jsonl\n  cortext import session-api-design-2025-11-22.json",
 		Args:    args(cobra.MinimumNArgs(1)),

@@ -1,8 +1,11 @@
 // Package forge renders a conversation as Markdown for code forges: pull requests, issues
 // and repositories. Tool calls are folded, edits are shown as diffs. It also reads such
 // Markdown back: what a reader sees in it, and nothing else.
-// Messages are Markdown already. They cannot affect what follows them: open code blocks are
-// closed, HTML is shown as text, and a backslash precedes a line that looks like one of ours.
+//
+// Messages are Markdown already. Open code blocks are closed, HTML is shown as text, and a
+// backslash precedes a line that looks like one of ours, so that a message ends where it ends.
+// What a message defines for the whole text still counts elsewhere: link references and
+// footnotes.
 package forge
 
 import (
