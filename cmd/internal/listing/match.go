@@ -112,6 +112,45 @@ func (v *view) match(q *find.Query, f *Filter) ([]int, find.Tier, error) {
 	return m.byLetters()
 }
 
+// eachSelected calls f with the positions of those of some sorted rows of the index that are
+// still there and that the filter selects.
+func (m *matcher) eachSelected(rows []int, f func(at, row int)) error {
+	for k, s := range m.spans {
+		if s.base < 0 {
+			continue
+		}
+		from, _ := slices.BinarySearch(rows, s.base)
+		for _, row := range rows[from:] {
+			if row >= s.base+m.end(k)-s.at {
+				break
+			}
+			ok, err := m.selects(row)
+			if err != nil {
+				return err
+			}
+			if ok {
+				f(s.at+row-s.base, row)
+			}
+		}
+	}
+	return nil
+}
+
+// allNamed returns the rows whose names have some sorted places.
+func (x *index) allNamed(places []int) (rows []int, err error) {
+	row, end := 0, 0
+	for _, place := range places {
+		if place < end { // of the last row
+			continue
+		}
+		if row, end, err = x.named(place, row); err != nil {
+			return nil, err
+		}
+		rows = append(rows, row)
+	}
+	return rows, nil
+}
+
 // eachAdded calls f with the positions of the rows that are not in the index and that the
 // filter selects, in the view and among those added.
 func (m *matcher) eachAdded(f func(at, added int)) {
@@ -230,14 +269,11 @@ func (l *Listing) Mentioning(text string) (at []int) {
 		if err != nil {
 			return err
 		}
-		row, end := 0, 0
-		for _, place := range places {
-			if place < end { // of the last row
-				continue
-			}
-			if row, end, err = v.base.named(place, row); err != nil {
-				return err
-			}
+		rows, err := v.base.allNamed(places)
+		if err != nil {
+			return err
+		}
+		for _, row := range rows {
 			if i, ok := v.position(row); ok {
 				at = append(at, i)
 			}

@@ -41,23 +41,9 @@ func (m *matcher) nearest(t *find.Typed, n int) ([]int, error) {
 			rows = append(rows, row)
 		}
 	}
-	for k, s := range m.spans {
-		if s.base < 0 {
-			continue
-		}
-		from, _ := slices.BinarySearch(rows, s.base)
-		for _, row := range rows[from:] {
-			if row >= s.base+m.end(k)-s.at {
-				break
-			}
-			ok, err := m.selects(row)
-			if err != nil {
-				return nil, err
-			}
-			if ok {
-				hits = append(hits, find.Score{At: s.at + row - s.base, Score: int(scores[row])})
-			}
-		}
+	err = m.eachSelected(rows, func(at, row int) { hits = append(hits, find.Score{At: at, Score: int(scores[row])}) })
+	if err != nil {
+		return nil, err
 	}
 	if len(hits) == 0 {
 		if hits, err = m.initials(t); err != nil {

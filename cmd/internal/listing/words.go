@@ -19,23 +19,8 @@ func (m *matcher) add(rows []int, tier find.Tier) error {
 		}
 	}
 	at := make([]int, 0, len(rows))
-	for k, s := range m.spans {
-		if s.base < 0 {
-			continue
-		}
-		from, _ := slices.BinarySearch(rows, s.base)
-		for _, row := range rows[from:] {
-			if row >= s.base+m.end(k)-s.at {
-				break
-			}
-			ok, err := m.selects(row)
-			if err != nil {
-				return err
-			}
-			if ok {
-				at = append(at, s.at+row-s.base)
-			}
-		}
+	if err := m.eachSelected(rows, func(position, _ int) { at = append(at, position) }); err != nil {
+		return err
 	}
 	switch {
 	case len(at) == 0:
@@ -89,16 +74,9 @@ func (m *matcher) beginnings() error {
 			return err
 		}
 	}
-	var rows []int
-	row, end := 0, 0
-	for _, place := range places {
-		if place < end { // of the last row
-			continue
-		}
-		if row, end, err = m.base.named(place, row); err != nil {
-			return err
-		}
-		rows = append(rows, row)
+	rows, err := m.base.allNamed(places)
+	if err != nil {
+		return err
 	}
 	return m.tryRows(rows, find.Beginning)
 }
