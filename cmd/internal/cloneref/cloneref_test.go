@@ -417,6 +417,34 @@ func TestChanged(t *testing.T) {
 }
 
 // TestBaseDoesNotCount: an own ref that was reset gets back what the work tree has.
+// TestPartialClone checks that a pull in a partial clone fetches the contents of all
+// conversations in one request.
+func TestPartialClone(t *testing.T) {
+	w := newWorld(t, 1)
+	for range 5 {
+		w.begin(w.refs[0])
+	}
+	w.push(w.refs[0])
+	remote := filepath.Join(w.dir, "remote.git")
+	w.git(remote, "config", "uploadpack.allowFilter", "true")
+	w.git(w.dir, "clone", "-q", "--filter=blob:none", "file://"+remote, "part")
+	part := w.open(filepath.Join(w.dir, "part"))
+	trace := filepath.Join(w.dir, "trace")
+	t.Setenv("GIT_TRACE", trace)
+	w.pull(part)
+	t.Setenv("GIT_TRACE", "")
+	if got, want := w.files(part), w.files(w.refs[0]); !maps.Equal(got, want) {
+		t.Errorf("pulled %d files of %d", len(got), len(want))
+	}
+	ran, err := os.ReadFile(trace)
+	w.must(err)
+	const request = "built-in: git upload-pack" // the remote's
+	if n := strings.Count(string(ran), request); n != 2 {
+		t.Errorf("asked the remote %d times, want once for the commits and once for the contents:\n%s", n, ran)
+	}
+	w.settle()
+}
+
 func TestBaseDoesNotCount(t *testing.T) {
 	w := newWorld(t, 1)
 	r := w.refs[0]

@@ -128,7 +128,12 @@ func (r Ref) tryMerge(ctx context.Context, theirs string) error {
 	if maps.Equal(a, b) {
 		return nil
 	}
-	base, err := git.FilesOf(ctx, root, git.MergeBase(ctx, root, first, second))
+	common := git.MergeBase(ctx, root, first, second)
+	base, err := git.FilesOf(ctx, root, common)
+	if err != nil {
+		return err
+	}
+	err = errors.Join(git.FetchChanged(ctx, root, common, first), git.FetchChanged(ctx, root, common, second))
 	if err != nil {
 		return err
 	}
@@ -212,6 +217,9 @@ func (r Ref) update(ctx context.Context) (changed []string, err error) {
 	}
 	own, err := git.FilesOf(ctx, root, st.own)
 	if err != nil {
+		return nil, err
+	}
+	if err := git.FetchChanged(ctx, root, st.base, st.own); err != nil {
 		return nil, err
 	}
 	inBase, inOwn := r.parts(base, st.prefix), r.parts(own, st.prefix)

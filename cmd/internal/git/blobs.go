@@ -64,10 +64,8 @@ func notFetched(root, rev, below string, paths []string) *NotFetchedError {
 // FetchCommand returns the command that fetches the missing files of rev at or below a path,
 // relative to root.
 func FetchCommand(root, rev, below string) []string {
-	nothing := emptyTree
-	if at, ok := Head(root); ok && len(at.Commit) == len(emptyTree256) {
-		nothing = emptyTree256
-	}
+	at, _ := Head(root)
+	nothing := emptyTreeLike(at.Commit)
 	args := []string{"git", "-C", root, "diff", "--shortstat", "--no-renames", "--no-ext-diff", "--no-textconv", nothing, rev}
 	if below != "" && below != "." {
 		args = append(args, "--", below)
@@ -80,6 +78,14 @@ const (
 	emptyTree    = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 	emptyTree256 = "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321"
 )
+
+// emptyTreeLike returns the id of the empty tree in a repository with ids like id.
+func emptyTreeLike(id string) string {
+	if len(id) == len(emptyTree256) {
+		return emptyTree256
+	}
+	return emptyTree
+}
 
 // A File is a file in git.
 type File struct {

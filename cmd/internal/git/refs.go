@@ -3,6 +3,7 @@ package git
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -94,8 +95,20 @@ func ChangedIn(ctx context.Context, root, from, to string) (paths []string, err 
 // BlobID returns the id that a content has in a repository whose ids are as long as like.
 func BlobID(content []byte, like string) string { return blobID(content, max(len(like), 40)) }
 
+// FetchChanged fetches, in one request, the contents that differ between two commits and are
+// not on this machine. It does nothing except in a partial clone. An empty from stands for a
+// commit without files.
+func FetchChanged(ctx context.Context, root, from, to string) error {
+	if to == "" || from == to || !partialClone(root) {
+		return nil
+	}
+	args := []string{"diff", "--shortstat", "--no-renames", "--no-ext-diff", "--no-textconv", cmp.Or(from, emptyTreeLike(to)), to}
+	_, err := output(attend(command(ctx, root, args)))
+	return err
+}
+
 // Blobs returns contents by their ids. In a partial clone git fetches those that are
-// missing.
+// missing, one by one.
 func Blobs(ctx context.Context, root string, ids []string) (map[string][]byte, error) {
 	contents := map[string][]byte{}
 	if len(ids) == 0 {
