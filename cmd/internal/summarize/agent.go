@@ -32,7 +32,7 @@ type file struct{ name, data string }
 // waitDelay is how long a process that an agent leaves running may hold its output open.
 const waitDelay = time.Second
 
-var errTooLong = fmt.Errorf("the answer has more than %d bytes", MaxAnswer)
+var errTooLong = errors.New("the answer is too long")
 
 // Summarize asks for a summary; the prompt says how long it should be. ctx limits the time.
 // If it ends, the program and everything it started are killed, and the error is the cause
@@ -116,7 +116,7 @@ func (a Agent) run(ctx context.Context, prompt string) (string, error) {
 	exit := (*exec.ExitError)(nil)
 	switch {
 	case errors.Is(context.Cause(ctx), errTooLong):
-		return "", errTooLong
+		return "", fmt.Errorf("%w: more than %d bytes", errTooLong, MaxAnswer)
 	case ctx.Err() != nil && err != nil:
 		return "", AsAway(context.Cause(ctx))
 	case errors.Is(err, exec.ErrWaitDelay): // it ended successfully

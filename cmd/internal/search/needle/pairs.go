@@ -31,7 +31,7 @@ func (p *pairs) masked(first, second byte, fold bool) {
 
 // index returns the first place in b where one of the pairs is, or -1.
 func (p *pairs) index(b []byte) int {
-	if n := (len(b) - 1) / stride; n > 0 && fast {
+	if n := (len(b) - 1) / stride; n > 0 && fast() {
 		if i := indexBlocks(&b[0], n, p); i >= 0 {
 			return i
 		}

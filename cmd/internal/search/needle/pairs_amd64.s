@@ -1,5 +1,22 @@
 #include "textflag.h"
 
+// func cpuid(leaf uint32) (eax, ebx, ecx uint32)
+TEXT ·cpuid(SB), NOSPLIT, $0-20
+	MOVL leaf+0(FP), AX
+	XORL CX, CX
+	CPUID
+	MOVL AX, eax+8(FP)
+	MOVL BX, ebx+12(FP)
+	MOVL CX, ecx+16(FP)
+	RET
+
+// func xcr0() uint32
+TEXT ·xcr0(SB), NOSPLIT, $0-4
+	XORL CX, CX
+	XGETBV
+	MOVL AX, ret+0(FP)
+	RET
+
 // func indexBlocks(b *byte, n int, p *pairs) int
 //
 // Y0-Y3 hold the first pair with its masks, Y4-Y9 the others, 32 copies of a byte each.
