@@ -104,7 +104,7 @@ tests() {
 	grep -aE '^ok' "$results/tests"
 	awk '
 		/^=== / {now = $3}
-		/_test\.go:[0-9]+: / {why[now] = $0; sub(/^ */, "", why[now])}
+		/_test\.go:[0-9]+: / && why[now] !~ /NOT RUN/ {why[now] = $0; sub(/^ */, "", why[now])}
 		/--- (SKIP|PASS): / {result[$3] = $2}
 		/^ok/ {
 			for (name in result) printf "%s\t%s %s\t%s\n", result[name], $2, name, why[name]
@@ -126,11 +126,13 @@ else
 fi
 
 say "go test, with the real agents and transcripts"
-# Test only the packages that use them, with few rounds of random tests, as above. The
-# scripts use neither.
-asking=$(git grep -lE 'CORTEXT_TRANSCRIPTS|agenttest' -- '*_test.go' | xargs -n1 dirname | sort -u | sed 's,^,./,')
-# shellcheck disable=SC2086 # a package is a word
-tests -short -timeout 30m -parallel 3 -skip '^TestScripts$' $asking
+# Run those tests that said above that they, or a part of them, were skipped or NOT RUN, with
+# few rounds of random tests, as above. The scripts use neither.
+awk -F'\t' '$1 == "SKIP:" || $3 ~ /NOT RUN/ {split($2, at, " "); sub(/\/.*/, "", at[2]); print at[1], at[2]}' \
+	"$results/each" | sort -u >"$results/again"
+# shellcheck disable=SC2046 # a package is a word
+tests -short -timeout 30m -parallel 3 -skip '^TestScripts$' \
+	-run "^($(cut -d' ' -f2 "$results/again" | sort -u | paste -sd'|'))\$" $(cut -d' ' -f1 "$results/again" | sort -u)
 
 say "coverage, builds for other systems, kill -9, benchmarks"
 if ! wait "$running"; then

@@ -148,3 +148,24 @@ func headings(t *testing.T, page string) (list []string) {
 	}
 	return list
 }
+
+// TestNotRun: scripts/check.sh runs those tests with the real transcripts that say NOT RUN
+// without them. A test that uses them and does not say so would never run there.
+func TestNotRun(t *testing.T) {
+	uses := 0
+	err := filepath.WalkDir("../..", func(file string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(file, "_test.go") {
+			return err
+		}
+		text, err := os.ReadFile(file)
+		read := strings.Count(string(text), ":= os.Getenv(\"CORTEXT_TRANSCRIPTS\")")
+		uses += read
+		if said := strings.Count(string(text), "NOT RUN"); said < read {
+			t.Errorf("%s reads CORTEXT_TRANSCRIPTS in %d places, and says NOT RUN in %d", file, read, said)
+		}
+		return err
+	})
+	if err != nil || uses < 10 {
+		t.Errorf("%d uses, %v", uses, err)
+	}
+}

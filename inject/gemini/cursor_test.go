@@ -102,6 +102,8 @@ func transcripts(t *testing.T) (files []string) {
 			t.Fatalf("%s holds no transcripts of the Gemini CLI: %v", dir, err)
 		}
 		files = append(files, real...)
+	} else {
+		t.Log("NOT RUN on real transcripts: CORTEXT_TRANSCRIPTS is not set")
 	}
 	return files
 }

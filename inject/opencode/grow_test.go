@@ -31,6 +31,8 @@ func documents(t testing.TB) (files []string) {
 			t.Fatalf("%s holds no transcripts of OpenCode", dir)
 		}
 		files = append(files, real...)
+	} else {
+		t.Log("NOT RUN on real transcripts: CORTEXT_TRANSCRIPTS is not set")
 	}
 	return files
 }

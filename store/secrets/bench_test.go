@@ -80,7 +80,7 @@ func BenchmarkFirstText(b *testing.B) {
 func BenchmarkTranscripts(b *testing.B) {
 	root := os.Getenv("CORTEXT_TRANSCRIPTS")
 	if root == "" {
-		b.Skip("CORTEXT_TRANSCRIPTS is not set")
+		b.Skip("NOT RUN: CORTEXT_TRANSCRIPTS is not set")
 	}
 	var all strings.Builder
 	err := filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {
