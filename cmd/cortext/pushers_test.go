@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -25,24 +26,10 @@ var (
 // TestPushers lets several clones add to one conversation, commit and push at the same
 // time. All messages must arrive, once, and all clones must end with the same bytes.
 func TestPushers(t *testing.T) {
-	bin, err := built()
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := &pushers{t: t, root: t.TempDir()}
-	p.env = append(os.Environ(), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"), "HOME="+filepath.Join(p.root, "home"),
-		"XDG_STATE_HOME="+filepath.Join(p.root, "home/state"), "GIT_CONFIG_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0",
-		"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com")
-	p.must(p.root, "git", "init", "-q", "--bare", "-b", "main", "remote.git")
-	p.must(p.root, "git", "clone", "-q", "remote.git", "clone0")
-	first := filepath.Join(p.root, "clone0")
-	p.must(first, "git", "checkout", "-q", "-B", "main")
-	p.must(first, "cortext", "init")
-	p.append(0, 0)
-	p.must(first, "git", "push", "-q", "-u", "origin", "main")
+	p := newPushers(t)
 	n := int(*pusherCount)
 	for i := 1; i < n; i++ {
-		p.must(p.root, "cortext", "clone", "remote.git", fmt.Sprintf("clone%d", i))
+		p.clone(i)
 	}
 	var all sync.WaitGroup
 	end := time.Now().Add(time.Duration(*pusherSeconds) * time.Second)
@@ -87,7 +74,11 @@ func TestPushers(t *testing.T) {
 			t.Errorf("clone %d differs from the first: %s", i, firstDifference(bytes, now))
 		}
 	}
-	t.Logf("%d clones pushed %d times and lost %d races", n, want-2, p.races)
+	t.Logf("%d clones pushed %d times and lost %d races, at most %d in one push; each pushed %d to %d times",
+		n, want-2, p.races, p.most, slices.Min(pushes), slices.Max(pushes))
+	if *pusherSeconds > 0 && 10*slices.Min(pushes) < slices.Max(pushes) {
+		t.Errorf("pushes of each clone: %v; want the fewest to be at least a tenth of the most", pushes)
+	}
 }
 
 // Pushers are clones of one remote on one machine.
@@ -97,7 +88,32 @@ type pushers struct {
 	env  []string
 
 	mu    sync.Mutex
-	races int
+	races int // lost by all
+	most  int // in one push
+}
+
+// newPushers makes the remote and the first clone, with a conversation.
+func newPushers(t *testing.T) *pushers {
+	bin, err := built()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &pushers{t: t, root: t.TempDir()}
+	p.env = append(os.Environ(), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"), "HOME="+filepath.Join(p.root, "home"),
+		"XDG_STATE_HOME="+filepath.Join(p.root, "home/state"), "GIT_CONFIG_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0",
+		"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com")
+	p.must(p.root, "git", "init", "-q", "--bare", "-b", "main", "remote.git")
+	p.must(p.root, "git", "clone", "-q", "remote.git", "clone0")
+	first := filepath.Join(p.root, "clone0")
+	p.must(first, "git", "checkout", "-q", "-B", "main")
+	p.must(first, "cortext", "init")
+	p.append(0, 0)
+	p.must(first, "git", "push", "-q", "-u", "origin", "main")
+	return p
+}
+
+func (p *pushers) clone(i int) {
+	p.must(p.root, "cortext", "clone", "remote.git", fmt.Sprintf("clone%d", i))
 }
 
 func (p *pushers) must(dir string, args ...string) string {
@@ -145,7 +161,36 @@ func (p *pushers) push(clone int) {
 	if m := lost.FindStringSubmatch(out); m != nil {
 		k, _ := strconv.Atoi(m[1])
 		p.mu.Lock()
-		p.races += k
+		p.races, p.most = p.races+k, max(p.most, k)
 		p.mu.Unlock()
+	}
+}
+
+// TestPushersTakeTurns lets one clone push without a pause until another has pushed three
+// times. The one that always has to merge first must not wait for ever.
+func TestPushersTakeTurns(t *testing.T) {
+	p := newPushers(t)
+	p.clone(1)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for n := 1; n <= 3; n++ {
+			p.append(1, n)
+			p.push(1)
+		}
+	}()
+	const most = 100 // pushes of the first
+	for n := 1; ; n++ {
+		select {
+		case <-done:
+			t.Logf("the first clone pushed %d times, the second 3 times after %d lost races", n-1, p.races)
+			return
+		default:
+		}
+		if n == most {
+			t.Errorf("the second clone has not pushed while the first did %d times", n)
+		}
+		p.append(0, n)
+		p.push(0)
 	}
 }

@@ -131,7 +131,10 @@ func pullRef(ctx context.Context, a *app, w *opened) error {
 
 // exchangeOf returns the exchange for a workspace's conversations.
 func exchangeOf(w *opened) git.Exchange {
-	return git.Exchange{Root: w.Store.Root(), Folders: []string{"conversations", removal.Dir}, Jitter: func(most time.Duration) time.Duration { return rand.N(most) }}
+	return git.Exchange{
+		Root: w.Store.Root(), Folders: []string{"conversations", removal.Dir}, Now: w.Env.Now,
+		Jitter: func(most time.Duration) time.Duration { return rand.N(most) },
+	}
 }
 
 func cloneCommand(a *app) *cobra.Command {

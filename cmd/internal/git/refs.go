@@ -253,6 +253,9 @@ func (x Exchange) FetchRefs(ctx context.Context, remote, refspec string) error {
 	return x.patiently(ctx, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", remote, refspec)
 }
 
+// lockWait is the longest wait for a lock.
+const lockWait = 500 * time.Millisecond
+
 // patiently runs a git command that asks nothing, again and again while another process has
 // a lock that it needs.
 func (x Exchange) patiently(ctx context.Context, args ...string) error {
@@ -261,7 +264,7 @@ func (x Exchange) patiently(ctx context.Context, args ...string) error {
 		if err == nil || strings.Contains(err.Error(), "[rejected]") || !lostRace().MatchString(err.Error()) || races >= mostRaces {
 			return err
 		}
-		if err := sleep(ctx, x.Jitter(firstWait)); err != nil {
+		if err := sleep(ctx, x.Jitter(lockWait)); err != nil {
 			return err
 		}
 	}
