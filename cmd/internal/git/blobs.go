@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -147,7 +148,7 @@ func HeadFiles(ctx context.Context, root, prefix string, limit int64, yield func
 	if err != nil {
 		return err
 	}
-	return Files(ctx, root, prefix, list, limit, yield)
+	return contents(ctx, root, list, notFetched(root, "HEAD", prefix, nil), bounded(limit, yield))
 }
 
 // IndexFiles is HeadFiles for staged files. It leaves out files with conflicts.
@@ -156,7 +157,7 @@ func IndexFiles(ctx context.Context, root, prefix string, limit int64, yield fun
 	if err != nil {
 		return err
 	}
-	return Files(ctx, root, prefix, list, limit, yield)
+	return contents(ctx, root, list, notFetched(root, "HEAD", prefix, nil), bounded(limit, yield))
 }
 
 // bounded passes on contents up to a total of limit bytes.
@@ -301,9 +302,18 @@ func Sparse(ctx context.Context, root, prefix string) ([]File, error) {
 	return absent, nil
 }
 
-// Files is IndexFiles for files that are known already, all below prefix.
-func Files(ctx context.Context, root, prefix string, list []File, limit int64, yield func(File) error) error {
-	return contents(ctx, root, list, notFetched(root, "HEAD", prefix, nil), bounded(limit, yield))
+// Files is IndexFiles for files that are known already.
+func Files(ctx context.Context, root string, list []File, limit int64, yield func(File) error) error {
+	if len(list) == 0 {
+		return nil
+	}
+	below := path.Dir(list[0].Path)
+	for _, f := range list {
+		for below != "." && !strings.HasPrefix(f.Path, below+"/") {
+			below = path.Dir(below)
+		}
+	}
+	return contents(ctx, root, list, notFetched(root, "HEAD", below, nil), bounded(limit, yield))
 }
 
 // Unchanged reports which files in the work tree equal the index, byte for byte. If git

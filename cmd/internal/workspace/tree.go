@@ -73,7 +73,7 @@ func (t *Tree) borrow(c *store.Conversation) error {
 	t.mu.Unlock()
 	if l == nil || !slices.EqualFunc(l.list, sparse, func(a, b git.File) bool { return a.Path == b.Path && a.ID == b.ID }) {
 		l = &lent{list: sparse, contents: map[string][]byte{}}
-		err = git.Files(context.Background(), t.store.Root(), c.Path()+"/.session", sparse, maxBorrowed, func(f git.File) error {
+		err = git.Files(context.Background(), t.store.Root(), sparse, maxBorrowed, func(f git.File) error {
 			if path.Dir(f.Path) == c.Path()+"/.session" {
 				l.contents[path.Base(f.Path)] = f.Content
 			}
