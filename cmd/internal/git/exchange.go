@@ -4,12 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -36,61 +34,8 @@ func (e *OutsideError) Error() string {
 }
 
 // mostRaces is how often a push tries again. Twenty clones that push without a pause on two
-// processors lost up to 40 races in one push.
+// processors lost up to 41 races in one push.
 const mostRaces = 100
-
-// The bounds of what a try counts as, and of a wait.
-const (
-	leastTry = 100 * time.Millisecond
-	mostWait = 30 * time.Second
-)
-
-// longestWait returns how long a push may wait after some lost races, the last of which took
-// some time. Clones that try as often as they can only slow each other down, so the wait
-// grows with both, until twenty clones find room.
-func longestWait(races int, took time.Duration) time.Duration {
-	return min(max(took, leastTry)<<min(races, 5), mostWait)
-}
-
-// pushedFile, in the repository, says until when this clone should let others push, and how
-// often in a row it has pushed earlier than that. Without it, a clone that pushes again and
-// again would win every race, because only it has nothing to fetch and merge.
-const pushedFile = "cortext-pushed"
-
-// The time that a clone leaves to others after a push: minTurn and a multiple of the time
-// that the push took, because others have to fetch and merge before they push. Nobody waits
-// who pushes only mostEarly times in a row.
-const (
-	minTurn   = time.Second
-	perPush   = 3
-	mostTurn  = 30 * time.Second
-	mostEarly = 2
-)
-
-// awaitTurn lets others push if this clone has pushed several times in a row. It returns how
-// often it did so early, with this time.
-func (x Exchange) awaitTurn(ctx context.Context) (early int, err error) {
-	b, err := os.ReadFile(filepath.Join(CommonDir(x.Root), pushedFile))
-	if err != nil {
-		return 0, nil // it never did
-	}
-	at, times, _ := strings.Cut(strings.TrimSpace(string(b)), " ")
-	until, err := time.Parse(time.RFC3339Nano, at)
-	wait := until.Sub(x.Now())
-	if err != nil || wait <= 0 || wait > mostTurn { // damaged, over, or the clock was set back
-		return 0, nil
-	}
-	if early, err = strconv.Atoi(times); err != nil || early < mostEarly {
-		return early + 1, nil
-	}
-	return early, sleep(ctx, wait)
-}
-
-// endTurn records that a push took some time. If it cannot, others wait longer.
-func (x Exchange) endTurn(took time.Duration, early int) {
-	until := x.Now().Add(min(minTurn+perPush*took, mostTurn)).UTC().Format(time.RFC3339Nano)
-	_ = os.WriteFile(filepath.Join(CommonDir(x.Root), pushedFile), fmt.Appendf(nil, "%s %d\n", until, early), 0o666)
-}
 
 // Pull fetches the upstream of the current branch and merges it, if all that it changes is
 // in the folders. A conversation that one side deleted and the other continued stays. It
@@ -149,7 +94,7 @@ func (x Exchange) Push(ctx context.Context) (races int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	early, err := x.awaitTurn(ctx)
+	turn, err := x.awaitTurn(ctx)
 	if err != nil {
 		return 0, err
 	}
@@ -157,14 +102,15 @@ func (x Exchange) Push(ctx context.Context) (races int, err error) {
 		pushing := x.Now()
 		_, err = output(attend(x.asking(ctx, "push", "--quiet", up.remote, "HEAD:"+up.branch)))
 		if err == nil {
-			x.endTurn(x.Now().Sub(pushing), early)
+			x.endTurn(turn, x.Now().Sub(pushing))
 		}
 		if err == nil || !lostRace().MatchString(err.Error()) || races >= mostRaces {
 			return races, err
 		}
 		// Wait before the pull, not after it: what it merges must be new when it is pushed.
 		for races++; ; races++ {
-			if err := sleep(ctx, x.Jitter(longestWait(races, x.Now().Sub(began)))); err != nil {
+			wait := turn.lost(x.Now().Sub(began))
+			if err := sleep(ctx, x.Jitter(wait)); err != nil {
 				return races, err
 			}
 			began = x.Now()
