@@ -33,8 +33,8 @@ func (e *OutsideError) Error() string {
 	return fmt.Sprintf("%s has changes to other files (%s): git pull merges them", e.Upstream, strings.Join(e.Paths[:min(len(e.Paths), 3)], ", "))
 }
 
-// mostRaces is how often a push tries again. Twenty clones that push without a pause on two
-// processors lost up to 41 races in one push.
+// mostRaces is how often a push tries again. Twenty clones that push for ten minutes on two
+// processors lost up to 23 races in one push (scripts/pushers.sh).
 const mostRaces = 100
 
 // Pull fetches the upstream of the current branch and merges it, if all that it changes is
