@@ -193,7 +193,7 @@ var rules = map[string]rule{
 		why: "Markdown in, HTML out: a package of its own, which cortext does not import",
 	},
 	"cortext/cmd/internal/export": {
-		ours: []string{"cortext/cmd/internal/companion", "cortext/cmd/internal/export/forge", "cortext/cmd/internal/export/page", "cortext/cmd/internal/export/portable", "cortext/cmd/internal/history", "cortext/cmd/internal/registry", "cortext/cmd/internal/workspace",
+		ours: []string{"cortext/cmd/internal/companion", "cortext/cmd/internal/export/bundle", "cortext/cmd/internal/export/forge", "cortext/cmd/internal/export/page", "cortext/cmd/internal/export/portable", "cortext/cmd/internal/history", "cortext/cmd/internal/registry", "cortext/cmd/internal/workspace",
 			"cortext/inject", "cortext/resume/notes", "cortext/schema", "cortext/store", "cortext/store/atomicfile"},
 		why: "conversations out of a workspace and into one: no format of its own, no agent, no printing",
 	},

@@ -3,9 +3,11 @@ package serve
 import (
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 
+	"cortext/cmd/internal/history"
 	"cortext/cmd/internal/workspace"
 	"cortext/schema"
 	"cortext/store"
@@ -66,7 +68,8 @@ func (s messageRoutes) add(space *Space, e store.Entry, in newMessage) (*schema.
 	return space.say(e, schema.Message{ID: in.ID, Role: in.Role, Content: in.Content, Model: in.Model})
 }
 
-// say appends a message after the newest one, with a new id if it has none.
+// say appends a message after the newest one, with a new id if it has none. If the log holds
+// its id, say returns what the log holds.
 func (space *Space) say(e store.Entry, m schema.Message) (*schema.Message, error) {
 	w := space.Workspace
 	c, err := w.Conversation(e.Path)
@@ -80,8 +83,12 @@ func (space *Space) say(e store.Entry, m schema.Message) (*schema.Message, error
 	}
 	defer tx.Rollback()
 	if m.ID != "" {
-		if known, err := tx.Holds(m.ID); err != nil || known {
-			return &m, err
+		known, err := tx.Holds(m.ID)
+		if err != nil {
+			return nil, err
+		}
+		if known {
+			return stored(c, m)
 		}
 	}
 	if m.ParentID, err = lastOf(c); err != nil { // under the lock: nobody appends meanwhile
@@ -107,6 +114,18 @@ func (space *Space) say(e store.Entry, m schema.Message) (*schema.Message, error
 		}
 	}
 	return &m, tx.Commit()
+}
+
+// stored returns a message as the log holds it; m if the log does not show it now.
+func stored(c *store.Conversation, m schema.Message) (*schema.Message, error) {
+	all, err := history.ByID(c.Messages(), func(m *schema.Message) string { return m.ID }, store.ChooseMessage)
+	if err != nil {
+		return nil, err
+	}
+	if i := slices.IndexFunc(all, func(have schema.Message) bool { return have.ID == m.ID }); i >= 0 {
+		return &all[i], nil
+	}
+	return &m, nil
 }
 
 // lastOf returns the id of the last message of the branch that a resume continues.

@@ -22,13 +22,8 @@ const (
 	generator = "<meta name=\"generator\" content=\"cortext\">"
 )
 
-// Limits of what data may unpack to, as for a bundle: text rarely compresses to less than a
-// thirtieth.
-const (
-	mostData  = 1 << 30
-	freeData  = 64 << 20
-	ratioData = 200
-)
+// mostData is the number of bytes that data may unpack to.
+const mostData = 1 << 30
 
 // ErrForeign and ErrNoData are errors of [Data].
 var (
@@ -58,9 +53,10 @@ func Is(head []byte) bool {
 	return strings.HasPrefix(text, "<!doctype html") || strings.HasPrefix(text, "<html")
 }
 
-// Data returns the data that a page holds. same reports whether the page before it is as it
-// was written. The error is [ErrForeign], [ErrNoData], or says what is damaged.
-func Data(page []byte) (data []byte, same bool, err error) {
+// Data returns the data that a page holds, which may have most bytes. same reports whether the
+// page before it is as it was written. The error is [ErrForeign], [ErrNoData], or says what is
+// damaged; data then is what was unpacked, and must not be used.
+func Data(page []byte, most int64) (data []byte, same bool, err error) {
 	head := page[:min(len(page), 4096)]
 	if !bytes.Contains(head, []byte(generator)) {
 		return nil, false, ErrForeign
@@ -86,13 +82,13 @@ func Data(page []byte) (data []byte, same bool, err error) {
 	if err != nil {
 		return nil, false, errDamaged
 	}
-	most := min(mostData, int64(freeData+ratioData*len(encoded)))
+	most = min(mostData, max(most, 0))
 	data, err = io.ReadAll(io.LimitReader(packed, most+1))
 	switch {
 	case err != nil:
-		return nil, false, errDamaged
+		return data, false, errDamaged
 	case int64(len(data)) > most:
-		return nil, false, errors.New("its data unpacks to more than an export of its size")
+		return data, false, errors.New("its data unpacks to more than an export of its size")
 	}
 	return data, same, nil
 }
