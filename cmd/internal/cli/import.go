@@ -152,7 +152,11 @@ func (r *importRun) oneFile(ctx context.Context, file string) error {
 		}
 	}
 	for _, path := range paths {
-		got, err := r.im.File(ctx, agent, path)
+		take := r.im.File
+		if r.copied != "" {
+			take = r.im.Copy
+		}
+		got, err := take(ctx, agent, path)
 		r.progress.clear()
 		r.tried++
 		var empty *capture.EmptyError

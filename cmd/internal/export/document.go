@@ -60,8 +60,8 @@ func Read(file string, text []byte, b *bundle.Budget) (c *portable.Conversation,
 
 // readPage reads the conversation that a page holds as data.
 func readPage(text []byte, b *bundle.Budget) (*portable.Conversation, error) {
-	lines, same, err := page.Data(text, b.Left())
-	b.Take(int64(len(lines)))
+	lines, unpacked, same, err := page.Data(text, b.Left())
+	b.Take(unpacked)
 	switch {
 	case errors.Is(err, page.ErrForeign):
 		return nil, &portable.FormatError{Foreign: true, Why: err.Error() + ": cortext imports transcripts of agents, and what cortext export writes"}

@@ -231,7 +231,7 @@ func TestPageDataIsShown(t *testing.T) {
 	if err := pageTo(&html, g, nil); err != nil {
 		t.Fatal(err)
 	}
-	data, _, err := page.Data(html.Bytes(), 1<<30)
+	data, _, _, err := page.Data(html.Bytes(), 1<<30)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -298,7 +298,7 @@ func TestBudget(t *testing.T) {
 	if err := pageTo(&html, small(t), nil); err != nil {
 		t.Fatal(err)
 	}
-	data, _, err := page.Data(html.Bytes(), 1<<30)
+	data, _, _, err := page.Data(html.Bytes(), 1<<30)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode"
 
 	"cortext/cmd/internal/history"
 	"cortext/cmd/internal/workspace"
@@ -52,8 +53,8 @@ func (s messageRoutes) add(space *Space, e store.Entry, in newMessage) (*schema.
 	switch {
 	case strings.TrimSpace(in.Content) == "":
 		return nil, invalid("content is missing: what the message says")
-	case len(in.ID) > maxID || strings.ContainsFunc(in.ID, func(c rune) bool { return c <= ' ' || c == 0x7f }):
-		return nil, invalid("id is at most %d characters without spaces", maxID)
+	case len(in.ID) > maxID || strings.ContainsFunc(in.ID, func(c rune) bool { return c == ' ' || !unicode.IsPrint(c) }):
+		return nil, invalid("id is at most %d visible characters", maxID)
 	}
 	switch in.Role {
 	case "":
