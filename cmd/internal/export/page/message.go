@@ -375,6 +375,7 @@ func (w *writer) subagent(sub *Subagent) {
 	w.text(shown.Clean(sub.Session.DisplayTitle()))
 	w.raw("</code> <span class=\"out\">" + count(len(sub.History.Messages), "message") + "</span></summary>\n<div class=\"body\">")
 	for _, t := range inner.turns() {
+		inner.tally(&t)
 		inner.turn(&t)
 	}
 	w.raw("</div></details>\n")

@@ -79,6 +79,9 @@ func (r *Renderer) Page(to io.Writer, in *Input) error {
 	w.text(title)
 	w.raw("</title>\n<style>" + style + "</style>\n</head>\n<body>\n<a class=\"skip\" href=\"#talk\">To the conversation</a>\n<div class=\"page\">\n")
 	turns := w.turns()
+	for i := range turns {
+		w.tally(&turns[i])
+	}
 	w.index(turns)
 	w.raw("<div class=\"column\">\n")
 	w.head(turns)
@@ -117,7 +120,9 @@ func (r *Renderer) Page(to io.Writer, in *Input) error {
 func (r *Renderer) Messages(to io.Writer, in *Input, first, last int) error {
 	w := r.writer(to, in)
 	for _, t := range w.turns() {
-		if t.within(first, last); len(t.messages) > 0 {
+		if t.has(first, last) {
+			w.tally(&t)
+			t.within(first, last)
 			w.turn(&t)
 		}
 	}
