@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"errors"
 	"io"
 	"net/http"
 	"slices"
@@ -66,11 +67,27 @@ func (s messageRoutes) add(space *Space, e store.Entry, in newMessage) (*schema.
 	// The store's lock works between processes and polls, so the requests of this server
 	// queue here first.
 	defer s.writers.lock(space.Store.Root() + "\n" + e.Session.ID)()
-	return space.say(e, schema.Message{ID: in.ID, Role: in.Role, Content: in.Content, Model: in.Model})
+	m := schema.Message{ID: in.ID, Role: in.Role, Content: in.Content, Model: in.Model, Timestamp: schema.NewTime(space.Env.Now())}
+	if m.ID == "" {
+		var entropy [10]byte
+		if _, err := io.ReadFull(space.Env.Entropy(), entropy[:]); err != nil {
+			return nil, err
+		}
+		m.ID = schema.NewID(m.Timestamp.Time(), entropy)
+	}
+	for try := 1; ; try++ {
+		said, err := space.say(e, m)
+		if !errors.Is(err, store.ErrCheckpoint) || try == tries {
+			return said, err
+		}
+	}
 }
 
-// say appends a message after the newest one, with a new id if it has none. If the log holds
-// its id, say returns what the log holds.
+// tries is how often a message is written while git replaces the log at the same time.
+const tries = 5
+
+// say appends a message after the newest one. If the log holds its id, say returns what the
+// log holds. The error is store.ErrCheckpoint if somebody replaced the log meanwhile.
 func (space *Space) say(e store.Entry, m schema.Message) (*schema.Message, error) {
 	w := space.Workspace
 	c, err := w.Conversation(e.Path)
@@ -83,25 +100,15 @@ func (space *Space) say(e store.Entry, m schema.Message) (*schema.Message, error
 		return nil, err
 	}
 	defer tx.Rollback()
-	if m.ID != "" {
-		known, err := tx.Holds(m.ID)
-		if err != nil {
-			return nil, err
-		}
-		if known {
-			return stored(c, m)
-		}
+	known, err := tx.Holds(m.ID)
+	if err != nil {
+		return nil, err
+	}
+	if known {
+		return stored(c, m)
 	}
 	if m.ParentID, err = lastOf(c); err != nil { // under the lock: nobody appends meanwhile
 		return nil, err
-	}
-	m.Timestamp = schema.NewTime(w.Env.Now())
-	if m.ID == "" {
-		var entropy [10]byte
-		if _, err := io.ReadFull(w.Env.Entropy(), entropy[:]); err != nil {
-			return nil, err
-		}
-		m.ID = schema.NewID(m.Timestamp.Time(), entropy)
 	}
 	if err := tx.Append(schema.Batch{Messages: []schema.Message{m}}); err != nil {
 		return nil, err
