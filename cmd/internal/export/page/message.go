@@ -362,7 +362,10 @@ func (w *writer) attachment(a *schema.Attachment) {
 	}
 	w.raw("<p class=\"soft\">Attached: ")
 	w.text(name)
-	w.raw(", " + size(int(max(a.Bytes, 0))) + "</p>")
+	if a.Bytes > 0 { // otherwise only the agent knew it
+		w.raw(", " + size(int(a.Bytes)))
+	}
+	w.raw("</p>")
 }
 
 // subagent writes the conversation of a sub-agent, folded.

@@ -88,6 +88,9 @@ func (r *Renderer) Page(to io.Writer, in *Input) error {
 	w.raw("<div class=\"bar\" role=\"search\" hidden><input id=\"find\" type=\"search\" placeholder=\"Search\" aria-label=\"Search the conversation\"><output id=\"found\"></output>" +
 		"<button id=\"fold\" type=\"button\" aria-pressed=\"false\">Unfold all</button><button id=\"only\" type=\"button\" aria-pressed=\"false\">Only the talk</button>" +
 		"<button id=\"theme\" type=\"button\" aria-label=\"Light or dark\">◐</button></div>\n<main id=\"talk\">\n")
+	if len(turns) == 0 {
+		w.raw("<p class=\"soft\">No message yet.</p>\n")
+	}
 	for i := range turns {
 		w.turn(&turns[i])
 	}
