@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"html"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -86,7 +87,7 @@ func TestContained(t *testing.T) {
 			switch n := n.(type) {
 			case *ast.Heading:
 				if n.Parent() == doc {
-					headings = append(headings, string(n.Text(source)))
+					headings = append(headings, html.UnescapeString(strings.ReplaceAll(string(n.Lines().Value(source)), `\`, "")))
 				}
 			case *ast.RawHTML:
 				tags = append(tags, "inline "+string(n.Segments.Value(source)))
