@@ -193,7 +193,7 @@ var rules = map[string]rule{
 		why: "Markdown in, HTML out: a package of its own, which cortext does not import",
 	},
 	"cortext/cmd/internal/export": {
-		ours: []string{"cortext/cmd/internal/companion", "cortext/cmd/internal/export/forge", "cortext/cmd/internal/export/page", "cortext/cmd/internal/export/portable", "cortext/cmd/internal/history", "cortext/cmd/internal/registry", "cortext/cmd/internal/workspace",
+		ours: []string{"cortext/cmd/internal/companion", "cortext/cmd/internal/export/bundle", "cortext/cmd/internal/export/forge", "cortext/cmd/internal/export/page", "cortext/cmd/internal/export/portable", "cortext/cmd/internal/history", "cortext/cmd/internal/registry", "cortext/cmd/internal/workspace",
 			"cortext/inject", "cortext/resume/notes", "cortext/schema", "cortext/store", "cortext/store/atomicfile"},
 		why: "conversations out of a workspace and into one: no format of its own, no agent, no printing",
 	},
@@ -287,7 +287,7 @@ var rules = map[string]rule{
 		why:     "what is new in a conversation: no HTTP",
 	},
 	"cortext/cmd/internal/serve": {
-		ours:    []string{"cortext/cmd/internal/caller", "cortext/cmd/internal/capture", "cortext/cmd/internal/compact", "cortext/cmd/internal/companion", "cortext/cmd/internal/export", "cortext/cmd/internal/export/bundle", "cortext/cmd/internal/export/page", "cortext/cmd/internal/export/portable", "cortext/cmd/internal/fork", "cortext/cmd/internal/git", "cortext/cmd/internal/history", "cortext/cmd/internal/interrupt", "cortext/cmd/internal/launch", "cortext/cmd/internal/listing", "cortext/cmd/internal/organise", "cortext/cmd/internal/payload", "cortext/cmd/internal/search", "cortext/cmd/internal/serve/live", "cortext/cmd/internal/serve/web", "cortext/cmd/internal/stats", "cortext/cmd/internal/stop", "cortext/cmd/internal/workspace", "cortext/inject", "cortext/resume", "cortext/schema", "cortext/schema/clip", "cortext/store"},
+		ours:    []string{"cortext/cmd/internal/caller", "cortext/cmd/internal/capture", "cortext/cmd/internal/compact", "cortext/cmd/internal/companion", "cortext/cmd/internal/export", "cortext/cmd/internal/export/bundle", "cortext/cmd/internal/export/call", "cortext/cmd/internal/export/page", "cortext/cmd/internal/export/portable", "cortext/cmd/internal/fork", "cortext/cmd/internal/git", "cortext/cmd/internal/history", "cortext/cmd/internal/interrupt", "cortext/cmd/internal/launch", "cortext/cmd/internal/listing", "cortext/cmd/internal/organise", "cortext/cmd/internal/payload", "cortext/cmd/internal/search", "cortext/cmd/internal/serve/live", "cortext/cmd/internal/serve/web", "cortext/cmd/internal/stats", "cortext/cmd/internal/stop", "cortext/cmd/internal/workspace", "cortext/inject", "cortext/resume", "cortext/schema", "cortext/schema/clip", "cortext/store"},
 		modules: []string{"github.com/coder/websocket"},
 		why:     "HTTP for what commands do, which only cortext-serve imports: no logic of its own about conversations, no printing",
 	},

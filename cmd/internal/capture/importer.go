@@ -177,8 +177,17 @@ func (im *Importer) File(ctx context.Context, agent inject.Agent, file string) (
 	if was, err := im.imports.unchanged(agent, abs, look); was != nil || err != nil {
 		return was, err
 	}
-	nativeID, warned := "", im.c.warnings.raised
-	out, err := im.file(ctx, agent, file, func(t *inject.Transcript) error {
+	warned := im.c.warnings.raised
+	out, nativeID, err := im.asked(ctx, agent, file)
+	if err == nil && im.c.warnings.raised == warned { // otherwise the next import tries again
+		im.imports.keep(abs, look, nativeID, out)
+	}
+	return out, err
+}
+
+// asked imports a transcript that the user named, and returns the id of its session.
+func (im *Importer) asked(ctx context.Context, agent inject.Agent, file string) (out *Imported, nativeID string, err error) {
+	out, err = im.file(ctx, agent, file, func(t *inject.Transcript) error {
 		nativeID = t.NativeID
 		gone, err := im.c.ws.Removed.Segments(agent.Name(), t.NativeID)
 		if err != nil {
@@ -192,10 +201,7 @@ func (im *Importer) File(ctx context.Context, agent inject.Agent, file string) (
 		}
 		return errors.Join(im.c.ws.Removed.Unskip(agent.Name(), t.NativeID), im.c.ws.Removed.BringBack(ctx, agent.Name(), t.NativeID, beginnings(t), im.here[native{agent.Name(), t.NativeID}]), im.c.withheld.want(agent, t, file))
 	})
-	if err == nil && im.c.warnings.raised == warned { // otherwise the next import tries again
-		im.imports.keep(abs, look, nativeID, out)
-	}
-	return out, err
+	return out, nativeID, err
 }
 
 // beginnings returns the places in a session where a later segment of it may begin.

@@ -1,6 +1,8 @@
 package capture
 
 import (
+	"context"
+	"errors"
 	"path/filepath"
 	"slices"
 
@@ -130,4 +132,20 @@ func (im *imports) lookAtLogs(s binding.Segment) string {
 		return ""
 	}
 	return logs
+}
+
+// Copy is File for a copy of a transcript that the caller removes: nothing remembers where it
+// was.
+func (im *Importer) Copy(ctx context.Context, agent inject.Agent, file string) (*Imported, error) {
+	out, nativeID, err := im.asked(ctx, agent, file)
+	if nativeID == "" {
+		return out, err
+	}
+	here := im.c.ws.Here.Workspace()
+	at := im.c.ws.Registry.Reached(here, agent.Name(), nativeID)
+	if at.Transcript == "" {
+		return out, err
+	}
+	at.Transcript = "" // a hook or the next sync finds the session's own
+	return out, errors.Join(err, im.c.Drop(agent.Name(), nativeID), im.c.ws.Registry.Reach(here, agent.Name(), nativeID, at))
 }

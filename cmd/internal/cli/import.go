@@ -10,6 +10,7 @@ import (
 
 	"cortext/cmd/internal/capture"
 	"cortext/cmd/internal/export"
+	"cortext/cmd/internal/export/bundle"
 	"cortext/inject"
 )
 
@@ -58,7 +59,7 @@ func runImport(a *app, cmd *cobra.Command, files []string, o importOptions) erro
 	if o.keepIDs && (o.Type != "" || o.Title != "") {
 		return &usageError{"--keep-ids also keeps the type and title: leave out --type and --title", ""}
 	}
-	r := importRun{app: a, w: w, importOptions: o, progress: progress{out: a.screen.errw, now: w.Env.Now, show: isTerminal(a.screen.errw)}}
+	r := importRun{app: a, w: w, importOptions: o, budget: bundle.NewBudget(bundle.Default()), progress: progress{out: a.screen.errw, now: w.Env.Now, show: isTerminal(a.screen.errw)}}
 	o.Progress, o.Program = r.progress.update, thisProgram()
 	if r.im, err = w.capture.NewImporter(o.ImportOptions); err != nil {
 		return err
@@ -88,6 +89,7 @@ type importRun struct {
 	importOptions
 	documents     *export.Importer // nil until there is an export to import
 	im            *capture.Importer
+	budget        *bundle.Budget
 	progress      progress
 	tried, failed int
 	foreign       int      // files in folders that are neither transcripts nor exports
@@ -150,7 +152,11 @@ func (r *importRun) oneFile(ctx context.Context, file string) error {
 		}
 	}
 	for _, path := range paths {
-		got, err := r.im.File(ctx, agent, path)
+		take := r.im.File
+		if r.copied != "" {
+			take = r.im.Copy
+		}
+		got, err := take(ctx, agent, path)
 		r.progress.clear()
 		r.tried++
 		var empty *capture.EmptyError

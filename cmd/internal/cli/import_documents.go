@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -98,6 +99,7 @@ func (r *importRun) standardInput(ctx context.Context) error {
 	case len(text) > maxDocument:
 		return r.fail(&inject.FileError{File: standardInputName, Why: "is too long: import it from a file"})
 	}
+	r.budget.Add(int64(len(text)))
 	done, err := r.content(ctx, standardInputName, text)
 	if err == nil && !done {
 		err = r.transcript(ctx, text)
@@ -107,12 +109,12 @@ func (r *importRun) standardInput(ctx context.Context) error {
 
 // transcript imports a transcript from standard input. Agents' transcripts are files, so it
 // makes one, with a name that depends on the content: some transcripts have no other id.
-func (r *importRun) transcript(ctx context.Context, text []byte) error {
+func (r *importRun) transcript(ctx context.Context, text []byte) (err error) {
 	dir, err := os.MkdirTemp("", "cortext-import-*")
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	sum := sha256.Sum256(text)
 	file := filepath.Join(dir, "input-"+hex.EncodeToString(sum[:8]))
 	if err := os.WriteFile(file, text, 0o600); err != nil {
@@ -128,8 +130,18 @@ func (r *importRun) shown(err error) error {
 	if err == nil || r.copied == "" || !strings.Contains(err.Error(), r.copied) {
 		return err
 	}
-	return errors.New(strings.ReplaceAll(err.Error(), r.copied, standardInputName))
+	return &renamedError{err, strings.ReplaceAll(err.Error(), r.copied, standardInputName)}
 }
+
+// A renamedError is an error with another text.
+type renamedError struct {
+	error
+	text string
+}
+
+func (e *renamedError) Error() string { return e.text }
+
+func (e *renamedError) Unwrap() error { return e.error }
 
 // beginsAsText reports whether a file begins as a page or as Markdown, which no transcript
 // does.
@@ -154,15 +166,16 @@ func (r *importRun) document(ctx context.Context, file string) (done bool, err e
 	head := make([]byte, 512)
 	n, err := io.ReadFull(f, head)
 	if err != nil && err != io.ErrUnexpectedEOF {
-		return false, err
+		return true, r.fail(unread(file, err))
 	}
 	head = head[:n]
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
-		return false, err
+		return true, r.fail(unread(file, err))
 	}
+	r.budget.Add(size)
 	switch {
 	case bundle.Is(head):
-		return true, r.bundle(ctx, file, f, size)
+		return true, r.bundle(ctx, file, f)
 	case portable.IsLines(head):
 		return true, r.conversation(ctx, file, func() (*portable.Conversation, error) { return portable.ReadLines(f) })
 	case !export.MayBe(file, head):
@@ -172,17 +185,28 @@ func (r *importRun) document(ctx context.Context, file string) (done bool, err e
 	}
 	text := make([]byte, size)
 	if _, err := io.ReadFull(f, text); err != nil {
-		return true, r.fail(err)
+		return true, r.fail(unread(file, err))
 	}
 	return r.content(ctx, file, text)
+}
+
+// unread returns the error of reading a file, which names it.
+func unread(file string, err error) error {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return &inject.FileError{File: file, Why: "became shorter while it was read: import it again"}
+	}
+	if named := (*fs.PathError)(nil); errors.As(err, &named) {
+		return err
+	}
+	return fmt.Errorf("%s: %w", file, err)
 }
 
 // content imports the content of a file.
 func (r *importRun) content(ctx context.Context, name string, text []byte) (done bool, err error) {
 	if bundle.Is(text) {
-		return true, r.bundle(ctx, name, bytes.NewReader(text), int64(len(text)))
+		return true, r.bundle(ctx, name, bytes.NewReader(text))
 	}
-	c, ok, err := export.Read(name, text)
+	c, ok, err := export.Read(name, text, r.budget)
 	if format := (*portable.FormatError)(nil); !ok || r.inFolder && errors.As(err, &format) && format.Foreign {
 		return false, nil
 	}
@@ -190,21 +214,22 @@ func (r *importRun) content(ctx context.Context, name string, text []byte) (done
 }
 
 // bundle imports every conversation in a bundle, or none if the bundle is refused.
-func (r *importRun) bundle(ctx context.Context, name string, from io.ReadSeeker, size int64) error {
-	limits, zstd := bundle.Default(), zstd(ctx)
-	if _, err := zstd.Check(from, size, limits); err != nil {
-		return r.fail(fmt.Errorf("%s: %w", name, err))
+func (r *importRun) bundle(ctx context.Context, name string, from io.ReadSeeker) error {
+	zstd := zstd(ctx)
+	checked, err := zstd.Check(from, r.budget)
+	if err == nil {
+		_, err = from.Seek(0, io.SeekStart)
 	}
-	if _, err := from.Seek(0, io.SeekStart); err != nil {
-		return err
+	if err != nil {
+		return r.fail(fmt.Errorf("%s: %w", name, err))
 	}
 	alone := r.alone
 	r.alone = false
 	defer func() { r.alone = alone }()
-	return zstd.Read(from, size, limits, func(entry string, content io.Reader) error {
+	return zstd.Read(from, checked, func(entry string, content io.Reader) error {
 		text, err := io.ReadAll(content)
 		if err != nil {
-			return err
+			return fmt.Errorf("%s: %w", name, err)
 		}
 		entry = name + ": " + entry
 		done, err := r.content(ctx, entry, text)

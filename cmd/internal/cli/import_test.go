@@ -2,10 +2,17 @@ package cli
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
+
+	"cortext/inject"
 )
 
 // TestProgress: a long import shows its progress on a terminal, and a short one shows
@@ -54,4 +61,27 @@ func TestProgress(t *testing.T) {
 	p.next("a")
 	p.clear()
 	want("")
+}
+
+// TestRenamed: an error about the copy of standard input names that instead, and stays the
+// error that it is.
+func TestRenamed(t *testing.T) {
+	r := &importRun{copied: "/tmp/copy"}
+	err := r.shown(fmt.Errorf("import: %w", &inject.FileError{File: "/tmp/copy", Why: "is empty"}))
+	if err.Error() != "import: standard input: is empty" || !errors.As(err, new(*inject.FileError)) {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestUnread: an error of reading a file names it.
+func TestUnread(t *testing.T) {
+	if err := unread("a.json", io.ErrUnexpectedEOF); !strings.HasPrefix(err.Error(), "a.json: became shorter") {
+		t.Error(err)
+	}
+	if err := unread("a.json", errors.New("no such device")); err.Error() != "a.json: no such device" {
+		t.Error(err)
+	}
+	if err := unread("a.json", &fs.PathError{Op: "read", Path: "a.json", Err: errors.New("no such device")}); err.Error() != "read a.json: no such device" {
+		t.Error(err)
+	}
 }

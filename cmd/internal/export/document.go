@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"cortext/cmd/internal/export/bundle"
 	"cortext/cmd/internal/export/forge"
 	"cortext/cmd/internal/export/page"
 	"cortext/cmd/internal/export/portable"
@@ -39,15 +40,16 @@ func hasSuffix(file string, suffixes ...string) bool {
 	return false
 }
 
-// Read reads an export in any format. file is its name, which need not say the format. ok is
-// false if the text is none. The error is a [*portable.FormatError].
-func Read(file string, text []byte) (c *portable.Conversation, ok bool, err error) {
+// Read reads an export in any format. file is its name, which need not say the format. What it
+// unpacks is taken from the budget. ok is false if the text is none. The error is a
+// [*portable.FormatError].
+func Read(file string, text []byte, b *bundle.Budget) (c *portable.Conversation, ok bool, err error) {
 	if c, ok, err = portable.Read(text); ok {
 		return c, ok, err
 	}
 	switch {
 	case isPage(file, text):
-		c, err = readPage(text)
+		c, err = readPage(text, b)
 	case isMarkdown(file, text):
 		c, err = forge.Read(string(text))
 	default:
@@ -57,8 +59,9 @@ func Read(file string, text []byte) (c *portable.Conversation, ok bool, err erro
 }
 
 // readPage reads the conversation that a page holds as data.
-func readPage(text []byte) (*portable.Conversation, error) {
-	lines, same, err := page.Data(text)
+func readPage(text []byte, b *bundle.Budget) (*portable.Conversation, error) {
+	lines, unpacked, same, err := page.Data(text, b.Left())
+	b.Take(unpacked)
 	switch {
 	case errors.Is(err, page.ErrForeign):
 		return nil, &portable.FormatError{Foreign: true, Why: err.Error() + ": cortext imports transcripts of agents, and what cortext export writes"}

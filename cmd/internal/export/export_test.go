@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"cortext/cmd/internal/export/bundle"
 	"cortext/cmd/internal/export/page"
 	"cortext/cmd/internal/export/page/markdown"
 	"cortext/cmd/internal/export/portable"
@@ -195,7 +196,7 @@ func TestPageData(t *testing.T) {
 		if n := strings.Count(html.String(), "</script>"); n != 2 {
 			t.Errorf("%d scripts end", n)
 		}
-		c, ok, err := Read("page", html.Bytes())
+		c, ok, err := readText("page", html.Bytes())
 		if err != nil || !ok {
 			t.Fatal(err)
 		}
@@ -230,7 +231,7 @@ func TestPageDataIsShown(t *testing.T) {
 	if err := pageTo(&html, g, nil); err != nil {
 		t.Fatal(err)
 	}
-	data, _, err := page.Data(html.Bytes())
+	data, _, _, err := page.Data(html.Bytes(), 1<<30)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -241,7 +242,7 @@ func TestPageDataIsShown(t *testing.T) {
 			}
 		}
 	}
-	if c, _, err := Read("page", html.Bytes()); err != nil || len(c.Subagents) != 1 || c.Session.DisplayTitle() != g.Session.DisplayTitle() {
+	if c, _, err := readText("page", html.Bytes()); err != nil || len(c.Subagents) != 1 || c.Session.DisplayTitle() != g.Session.DisplayTitle() {
 		t.Errorf("read: %v", err)
 	}
 }
@@ -260,15 +261,15 @@ func TestPageDamaged(t *testing.T) {
 	whole := html.Bytes()
 	begins := bytes.Index(whole, []byte("application/json"))
 	for i := range len(whole) - begins - 40 {
-		if c, _, err := Read("x.html", whole[:begins+i]); c != nil || err == nil {
+		if c, _, err := readText("x.html", whole[:begins+i]); c != nil || err == nil {
 			t.Fatalf("%d of %d bytes are read", begins+i, len(whole))
 		}
 	}
-	want, _, _ := Read("x.html", whole)
+	want, _, _ := readText("x.html", whole)
 	for i := begins + 80; i < len(whole)-40; i += 7 {
 		bad := bytes.Clone(whole)
 		bad[i] ^= 1
-		if c, _, err := Read("x.html", bad); err == nil && len(c.Warnings) == 0 && !reflect.DeepEqual(c, want) {
+		if c, _, err := readText("x.html", bad); err == nil && len(c.Warnings) == 0 && !reflect.DeepEqual(c, want) {
 			t.Fatalf("byte %d changed, and it is read", i)
 		}
 	}
@@ -278,9 +279,40 @@ func TestPageDamaged(t *testing.T) {
 	if err := page.New(nil).Page(&bomb, in); err != nil {
 		t.Fatal(err)
 	}
-	_, _, err := Read("x.html", bomb.Bytes())
+	_, _, err := readText("x.html", bomb.Bytes())
 	if err == nil || !strings.Contains(err.Error(), "unpacks to more") {
 		t.Errorf("a page that unpacks to much more: %v", err)
+	}
+}
+
+// readText reads one export with its own budget.
+func readText(file string, text []byte) (*portable.Conversation, bool, error) {
+	b := bundle.NewBudget(bundle.Default())
+	b.Add(int64(len(text)))
+	return Read(file, text, b)
+}
+
+// TestBudget: pages of one import share what they may unpack to.
+func TestBudget(t *testing.T) {
+	var html bytes.Buffer
+	if err := pageTo(&html, small(t), nil); err != nil {
+		t.Fatal(err)
+	}
+	data, _, _, err := page.Data(html.Bytes(), 1<<30)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := bundle.NewBudget(bundle.Limits{Free: 3 * int64(len(data))})
+	for range 3 {
+		if _, _, err := Read("x.html", html.Bytes(), b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, _, err := Read("x.html", html.Bytes(), b); err == nil || !strings.Contains(err.Error(), "unpacks to more") {
+		t.Errorf("the fourth page is read: %v", err)
+	}
+	if b.Left() >= 0 {
+		t.Error("a refused page costs nothing")
 	}
 }
 
@@ -288,5 +320,5 @@ func TestPageDamaged(t *testing.T) {
 func FuzzRead(f *testing.F) {
 	f.Add("x.md", "# x\n\nchat · 1 messages\n")
 	f.Add("x.html", "<!doctype html>")
-	f.Fuzz(func(t *testing.T, name, text string) { _, _, _ = Read(name, []byte(text)) })
+	f.Fuzz(func(t *testing.T, name, text string) { _, _, _ = readText(name, []byte(text)) })
 }

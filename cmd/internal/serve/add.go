@@ -1,11 +1,15 @@
 package serve
 
 import (
+	"errors"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
+	"unicode"
 
+	"cortext/cmd/internal/history"
 	"cortext/cmd/internal/workspace"
 	"cortext/schema"
 	"cortext/store"
@@ -50,8 +54,8 @@ func (s messageRoutes) add(space *Space, e store.Entry, in newMessage) (*schema.
 	switch {
 	case strings.TrimSpace(in.Content) == "":
 		return nil, invalid("content is missing: what the message says")
-	case len(in.ID) > maxID || strings.ContainsFunc(in.ID, func(c rune) bool { return c <= ' ' || c == 0x7f }):
-		return nil, invalid("id is at most %d characters without spaces", maxID)
+	case len(in.ID) > maxID || strings.ContainsFunc(in.ID, func(c rune) bool { return c == ' ' || !unicode.IsPrint(c) }):
+		return nil, invalid("id is at most %d visible characters", maxID)
 	}
 	switch in.Role {
 	case "":
@@ -63,10 +67,27 @@ func (s messageRoutes) add(space *Space, e store.Entry, in newMessage) (*schema.
 	// The store's lock works between processes and polls, so the requests of this server
 	// queue here first.
 	defer s.writers.lock(space.Store.Root() + "\n" + e.Session.ID)()
-	return space.say(e, schema.Message{ID: in.ID, Role: in.Role, Content: in.Content, Model: in.Model})
+	m := schema.Message{ID: in.ID, Role: in.Role, Content: in.Content, Model: in.Model, Timestamp: schema.NewTime(space.Env.Now())}
+	if m.ID == "" {
+		var entropy [10]byte
+		if _, err := io.ReadFull(space.Env.Entropy(), entropy[:]); err != nil {
+			return nil, err
+		}
+		m.ID = schema.NewID(m.Timestamp.Time(), entropy)
+	}
+	for try := 1; ; try++ {
+		said, err := space.say(e, m)
+		if !errors.Is(err, store.ErrCheckpoint) || try == tries {
+			return said, err
+		}
+	}
 }
 
-// say appends a message after the newest one, with a new id if it has none.
+// tries is how often a message is written while git replaces the log at the same time.
+const tries = 5
+
+// say appends a message after the newest one. If the log holds its id, say returns what the
+// log holds. The error is store.ErrCheckpoint if somebody replaced the log meanwhile.
 func (space *Space) say(e store.Entry, m schema.Message) (*schema.Message, error) {
 	w := space.Workspace
 	c, err := w.Conversation(e.Path)
@@ -79,21 +100,15 @@ func (space *Space) say(e store.Entry, m schema.Message) (*schema.Message, error
 		return nil, err
 	}
 	defer tx.Rollback()
-	if m.ID != "" {
-		if known, err := tx.Holds(m.ID); err != nil || known {
-			return &m, err
-		}
+	known, err := tx.Holds(m.ID)
+	if err != nil {
+		return nil, err
+	}
+	if known {
+		return stored(c, m)
 	}
 	if m.ParentID, err = lastOf(c); err != nil { // under the lock: nobody appends meanwhile
 		return nil, err
-	}
-	m.Timestamp = schema.NewTime(w.Env.Now())
-	if m.ID == "" {
-		var entropy [10]byte
-		if _, err := io.ReadFull(w.Env.Entropy(), entropy[:]); err != nil {
-			return nil, err
-		}
-		m.ID = schema.NewID(m.Timestamp.Time(), entropy)
 	}
 	if err := tx.Append(schema.Batch{Messages: []schema.Message{m}}); err != nil {
 		return nil, err
@@ -107,6 +122,18 @@ func (space *Space) say(e store.Entry, m schema.Message) (*schema.Message, error
 		}
 	}
 	return &m, tx.Commit()
+}
+
+// stored returns a message as the log holds it; m if the log does not show it now.
+func stored(c *store.Conversation, m schema.Message) (*schema.Message, error) {
+	all, err := history.ByID(c.Messages(), func(m *schema.Message) string { return m.ID }, store.ChooseMessage)
+	if err != nil {
+		return nil, err
+	}
+	if i := slices.IndexFunc(all, func(have schema.Message) bool { return have.ID == m.ID }); i >= 0 {
+		return &all[i], nil
+	}
+	return &m, nil
 }
 
 // lastOf returns the id of the last message of the branch that a resume continues.

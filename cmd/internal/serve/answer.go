@@ -9,6 +9,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"net/url"
 	"runtime/debug"
 	"strconv"
 	"strings"
@@ -46,6 +47,10 @@ func (s *Server) handle(rt route) http.HandlerFunc {
 			}
 		}()
 		r.Body = http.MaxBytesReader(w, r.Body, limit)
+		if _, err := url.ParseQuery(r.URL.RawQuery); err != nil { // what is malformed would not count
+			invalid("the query is malformed: %v", err).write(sent)
+			return
+		}
 		a, err := rt.handle(sent, r)
 		switch {
 		case err != nil && !sent.began:

@@ -1,12 +1,14 @@
 package serve
 
 import (
+	"fmt"
 	"hash/maphash"
 	"net/http"
 	"slices"
 	"strconv"
 	"sync"
 
+	tools "cortext/cmd/internal/export/call"
 	"cortext/cmd/internal/history"
 	"cortext/schema"
 	"cortext/store"
@@ -18,6 +20,7 @@ type content struct {
 	schema.History
 	Branches []history.Branch
 	about    *history.Overview
+	root     string // the folder that contains most of its files
 	tag      string // names this content, while the server runs
 }
 
@@ -138,6 +141,11 @@ func (s *Server) content(space *Space, e store.Entry, branch int) (*content, err
 		if have := s.reader.get(key, states); have != nil {
 			return have, nil
 		}
+		// One request reads it, the others wait and use what it read.
+		defer s.readers.lock(fmt.Sprint(key.root, "\n", key.path, "\n", branch))()
+		if have := s.reader.get(key, states); have != nil {
+			return have, nil
+		}
 	}
 	out, err := readContent(space, e, c, branch)
 	if err == nil {
@@ -185,6 +193,7 @@ func readContent(space *Space, e store.Entry, c *store.Conversation, branch int)
 	if out.History, _, err = c.History(store.Limit{End: end}); err != nil {
 		return nil, err
 	}
+	out.root = tools.Root(out.Tools)
 	out.about, err = history.Describe(space.Workspace, e)
 	return out, err
 }

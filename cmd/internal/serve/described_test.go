@@ -147,6 +147,11 @@ func TestRoutes(t *testing.T) {
 			t.Errorf("keepIds=%v: %+v", kept, in)
 		}
 	}
+	var foreign struct{ Session session }
+	s.want(201, "POST", "/api/sessions/import", map[string]string{"data": `{"version":"1.0","exportedAt":1,"session":{"name":"Seed","provider":"openai","modes":{"orchestrate":true},"messages":[{"id":"a","role":"user","content":"Hi","timestamp":1}],"longTermSummary":"","metrics":{}}}`}, &foreign)
+	if foreign.Session.Provider != "openai" || !foreign.Session.Modes["orchestrate"] {
+		t.Errorf("of another program: %+v", foreign.Session)
+	}
 	file := s.send("POST", "/api/sessions/import", exported.Data, "Content-Type", "application/octet-stream")
 	if file.status != 201 {
 		t.Errorf("a file: %d %s", file.status, file.body)
@@ -175,6 +180,22 @@ func TestRoutes(t *testing.T) {
 	s.want(201, "POST", "/api/sessions", map[string]any{"name": "Other", "provider": "openai"}, &got)
 	if got.Session.Provider != "openai" || got.Session.Name != "Other" {
 		t.Errorf("%+v", got.Session)
+	}
+	var said struct {
+		Message struct {
+			Content   string
+			Timestamp int64
+		}
+	}
+	for range 2 { // the second changes nothing, and tells what there is
+		s.want(201, "POST", one+"/messages", map[string]string{"id": "own", "content": "Thanks."}, &said)
+		if said.Message.Content != "Thanks." || said.Message.Timestamp == 0 {
+			t.Errorf("%+v", said)
+		}
+	}
+	s.want(201, "POST", one+"/messages", map[string]string{"id": "own", "content": "Other words."}, &said)
+	if said.Message.Content != "Thanks." {
+		t.Errorf("%+v", said)
 	}
 	s.want(200, "GET", one, nil, nil)
 	s.want(200, "GET", one+"/messages", nil, nil)

@@ -106,6 +106,9 @@ func (g *guard) refusal(r *http.Request) *problem {
 			return &problem{status: http.StatusForbidden, detail: "this server answers only its own page, not pages of other sites"}
 		}
 	}
+	if r.Method == http.MethodConnect {
+		return &problem{status: http.StatusMethodNotAllowed, detail: "this server is no proxy"}
+	}
 	if isPublic(path.Clean(r.URL.Path)) || g.authorized(r) {
 		return nil
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"flag"
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -17,12 +18,18 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"cortext/cmd/internal/export"
+	"cortext/cmd/internal/listing"
+	"cortext/cmd/internal/serve/live"
+	"cortext/cmd/internal/stats"
+	"cortext/schema"
 )
 
 var update = flag.Bool("update", false, "write openapi.json")
 
 // parameters describes the parameters of queries and paths.
-var parameters = map[string]struct{ typ, about string }{
+var parameters = map[string]parameter{
 	"workspace": {"string", "The folder of a workspace that this machine has seen, absolute. Without it, the server's own is meant."},
 	"type":      {"string", "Only conversations of these types, separated by commas."},
 	"tag":       {"string", "Only conversations with one of these tags."},
@@ -32,16 +39,16 @@ var parameters = map[string]struct{ typ, about string }{
 	"archived":  {"boolean", "Include archived conversations."},
 	"since":     {"string", "In lists, a time: only conversations active since then (RFC 3339, a date, or milliseconds). For live updates, the id of the last message that the client has."},
 	"until":     {"string", "A time: only conversations last active before then."},
-	"sort":      {"string", "last_active, created, title, messages or tokens; the newest or largest first."},
+	"sort":      {"string", "The order; the newest or largest first. Without it, last_active."},
 	"reverse":   {"boolean", "Reverse the order."},
 	"offset":    {"integer", "Leave out as many from the beginning."},
-	"limit":     {"integer", "Answer with at most as many."},
+	"limit":     {"integer", fmt.Sprintf("Answer with at most as many: %d conversations, unless told otherwise, and at most %d; %d messages, and at most %d; %d conversations found, and at most %d.", pageLen, pageMost, messagesLen, messagesMost, foundLen, foundMost)},
 	"q":         {"string", "Words to look for. A list looks in title, folder, tags, first message and summary, a search in everything."},
 	"regexp":    {"boolean", "q is a regular expression."},
 	"in":        {"string", "Search only one field, such as user or assistant."},
-	"by":        {"string", "Group by type, agent, model, tag or day."},
+	"by":        {"string", "How to group. Without it, the answer has no groups."},
 	"keepIds":   {"boolean", "The conversations of a file stay the same ones, with their ids and times."},
-	"messages":  {"integer", "How many of the last messages to include."},
+	"messages":  {"integer", fmt.Sprintf("How many of the last messages to include, from 0 to %d. Without it, as many as stay unsummarized.", messagesMost)},
 	"branch":    {"integer", "The number of a branch. Without it, the one is meant that a resume continues."},
 	"after":     {"string", "The id of a message: only those that followed it."},
 	"from":      {"string", "The first message: its number, and for exports also its id."},
@@ -50,8 +57,8 @@ var parameters = map[string]struct{ typ, about string }{
 	"budget":    {"integer", "Tokens that the payload may have. Without it, as many as the model has room for."},
 	"last":      {"integer", "Only the last messages."},
 	"text":      {"boolean", "Include the payload itself."},
-	"format":    {"string", "json, jsonl, md or html."},
-	"only":      {"string", "user or assistant: only messages of this role."},
+	"format":    {"string", "The format. Without it, json."},
+	"only":      {"string", "Only messages of this role."},
 	"noTools":   {"boolean", "Leave out tool calls."}, "noReasoning": {"boolean", "Leave out the model's reasoning."},
 	"redact":    {"boolean", "Redact secrets by today's rules again."},
 	"subagents": {"boolean", "Include the conversations of sub-agents."}, "attachments": {"boolean", "Include the content of attachments."},
@@ -59,10 +66,41 @@ var parameters = map[string]struct{ typ, about string }{
 	"id":     {"string", "The id of a conversation."}, "encodedPath": {"string", "The folder of a workspace, percent-encoded."},
 }
 
+type parameter struct{ typ, about string }
+
+// headers describes the headers of requests.
+var headers = map[string]parameter{
+	"If-None-Match": {"string", "ETags that the client has an answer with: if one is still that of the answer, the answer is 304 without a body."},
+	"If-Match":      {"string", "ETags of GET. If none is that of the conversation now, nothing happens and the answer is 412."},
+	"Last-Event-ID": {"string", "The id of the last message that the client has, as since. It comes before since."},
+}
+
+// values lists what a parameter or a member may be, if the types do not say it. Members are
+// named by type and field.
+func values() map[string][]string {
+	formats, orders, groups := []string{}, []string{}, []string{}
+	for _, f := range export.Formats() {
+		formats = append(formats, f.Name)
+	}
+	for _, o := range listing.Orders {
+		orders = append(orders, string(o))
+	}
+	for _, g := range stats.Groupings {
+		groups = append(groups, string(g))
+	}
+	talk := []string{string(schema.User), string(schema.Assistant)}
+	roles := append(slices.Clip(talk), string(schema.System))
+	kinds := []string{string(live.MessageEvent), string(live.CallEvent), string(live.ChangeEvent), string(live.ResetEvent), string(live.GoneEvent), "ack", "synced", "error"}
+	return map[string][]string{
+		"format": formats, "exportRequest.Format": formats, "only": talk, "exportRequest.Only": talk, "sort": orders, "by": groups,
+		"message.Role": roles, "newMessage.Role": roles, "liveRequest.Type": {"message", "sync"}, "liveEvent.Type": kinds, "turnEvent.Type": {"text", "done", "error"},
+	}
+}
+
 // TestOpenAPI: openapi.json describes every route with its parameters, its statuses and the
 // fields of what goes in and out.
 func TestOpenAPI(t *testing.T) {
-	d := describer{t, comments(t), object{}, object{}, object{}}
+	d := describer{t, comments(t), values(), object{}, object{}, object{}}
 	doc, err := json.MarshalIndent(d.document(New(Config{}).routes()), "", "  ")
 	if err != nil {
 		t.Fatal(err)
@@ -81,7 +119,8 @@ func TestOpenAPI(t *testing.T) {
 // A describer describes routes. Types are described by their fields and the comments there.
 type describer struct {
 	t                              *testing.T
-	comments                       map[string]string // by type, and by type and field
+	comments                       map[string]string   // by type, and by type and field
+	values                         map[string][]string // likewise, and by parameter
 	schemas, parameters, responses map[string]any
 }
 
@@ -98,7 +137,7 @@ func (d *describer) document(routes []route) object {
 		}
 		paths[rt.path][strings.ToLower(rt.method)] = d.operation(&rt)
 	}
-	d.schema(reflect.TypeFor[liveRequest]())
+	d.body(reflect.TypeFor[liveRequest](), []string{"type"})
 	d.schemas["Problem"] = object{
 		"type": "object", "description": "An error (RFC 9457).", "additionalProperties": false, "required": []string{"type", "title", "status", "detail"},
 		"properties": object{
@@ -110,7 +149,7 @@ func (d *describer) document(routes []route) object {
 		"openapi": "3.1.0",
 		"info": object{
 			"title": "cortext", "version": "1.0",
-			"description": "Conversations with AI coding agents in the workspaces of this machine. Times are milliseconds since 1970. An answer has an ETag where the request only reads.",
+			"description": about,
 		},
 		"security": []any{object{"bearer": []any{}}, object{"page": []any{}}},
 		"paths":    paths,
@@ -118,7 +157,7 @@ func (d *describer) document(routes []route) object {
 			"schemas": d.schemas, "parameters": d.parameters, "responses": d.responses,
 			"securitySchemes": object{
 				"bearer": object{"type": "http", "scheme": "bearer", "description": "The token that cortext serve prints."},
-				"page":   object{"type": "apiKey", "in": "cookie", "name": "cortext-PORT", "description": "What the page has. It only reads: GET and HEAD."},
+				"page":   object{"type": "apiKey", "in": "cookie", "name": "cortext-PORT", "description": "What the page has. It only reads: GET and HEAD, and a WebSocket without messages."},
 			},
 		},
 	}
@@ -129,10 +168,13 @@ func (d *describer) operation(rt *route) object {
 	var list []any
 	add := func(name, in string) {
 		p, ok := parameters[name]
+		if in == "header" {
+			p, ok = headers[name]
+		}
 		if !ok {
 			d.t.Fatalf("%s: the parameter %s is not described", rt.path, name)
 		}
-		d.parameters[name] = object{"name": name, "in": in, "required": in == "path", "description": p.about, "schema": object{"type": p.typ}}
+		d.parameters[name] = object{"name": name, "in": in, "required": in == "path", "description": p.about, "schema": d.valued(object{"type": p.typ}, name)}
 		list = append(list, object{"$ref": "#/components/parameters/" + name})
 	}
 	for _, m := range pathName.FindAllStringSubmatch(rt.path, -1) {
@@ -140,6 +182,15 @@ func (d *describer) operation(rt *route) object {
 	}
 	for _, name := range strings.Fields(rt.query) {
 		add(name, "query")
+	}
+	statuses := rt.statuses()
+	switch {
+	case slices.Contains(statuses, http.StatusNotModified):
+		add("If-None-Match", "header")
+	case slices.Contains(statuses, http.StatusPreconditionFailed):
+		add("If-Match", "header")
+	case rt.mediaType() == "text/event-stream" && strings.Contains(rt.query, "since"):
+		add("Last-Event-ID", "header")
 	}
 	if list != nil {
 		op["parameters"] = list
@@ -153,12 +204,15 @@ func (d *describer) operation(rt *route) object {
 		op["requestBody"] = object{"required": rt.needs != "", "content": content}
 	}
 	answers := object{}
-	for _, status := range rt.statuses() {
+	for _, status := range statuses {
 		name := strconv.Itoa(status)
 		if status < 300 {
 			answer := object{"description": http.StatusText(status)}
 			if rt.out != nil {
 				answer["content"] = object{rt.mediaType(): object{"schema": d.schema(reflect.TypeOf(rt.out))}}
+			}
+			if headers := rt.answerHeaders(status); len(headers) > 0 {
+				answer["headers"] = headers
 			}
 			answers[name] = answer
 			continue
@@ -171,6 +225,39 @@ func (d *describer) operation(rt *route) object {
 	}
 	op["responses"] = answers
 	return op
+}
+
+// about describes the API as a whole.
+const about = "Conversations with AI coding agents in the workspaces of this machine. Times are milliseconds since 1970. An answer has an ETag where the request only reads. " +
+	"Live updates: a server-sent event has the type of its LiveEvent as name, and the id of the message if it is one. A WebSocket sends each LiveEvent as a text. " +
+	"After a client has connected, or asked with sync, it gets what it missed, and on a WebSocket then synced. " +
+	"After reset, read the conversation again. A message may come again if it has changed: its id tells. " +
+	"A client that is too slow is cut off, and comes back with the id of the last message that it has."
+
+// answerHeaders describes the headers of an answer.
+func (rt *route) answerHeaders(status int) object {
+	of := object{}
+	header := func(name, about string) {
+		of[name] = object{"description": about, "schema": object{"type": "string"}}
+	}
+	if slices.Contains(rt.statuses(), http.StatusNotModified) {
+		header("ETag", "Names this state of the answer.")
+	}
+	if strings.Contains(rt.query, pageQuery) {
+		header("Link", "The addresses of the next and the previous page, as next and prev (RFC 8288), if there are.")
+	}
+	if status == http.StatusCreated && strings.HasPrefix(rt.path, "/api/") {
+		header("Location", "The address of what was created.")
+	}
+	return of
+}
+
+// valued adds what values says of a name to the description of a text.
+func (d *describer) valued(of object, name string) object {
+	if list, ok := d.values[name]; ok {
+		of["enum"] = list
+	}
+	return of
 }
 
 // operationID names an operation by its method and path.
@@ -273,7 +360,7 @@ func (d *describer) fields(t reflect.Type, properties object, required *[]string
 			d.fields(f.Type, properties, required)
 			continue
 		}
-		of := maps.Clone(d.schema(f.Type))
+		of := d.valued(maps.Clone(d.schema(f.Type)), t.Name()+"."+f.Name)
 		if c := d.comments[t.Name()+"."+f.Name]; c != "" {
 			of["description"] = c
 		}
@@ -293,6 +380,9 @@ func comments(t *testing.T) map[string]string {
 			t.Fatal(err)
 		}
 		for _, file := range files {
+			if strings.HasSuffix(file, "_test.go") {
+				continue
+			}
 			f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ParseComments)
 			if err != nil {
 				t.Fatal(err)

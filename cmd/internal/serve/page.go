@@ -42,13 +42,28 @@ func (s messageRoutes) html(_ http.ResponseWriter, r *http.Request) (*answer, er
 	if hasTag(r.Header.Get("If-None-Match"), known) {
 		return &answer{status: http.StatusNotModified, tag: known}, nil
 	}
-	var html bytes.Buffer
-	in := page.Input{Session: e.Session, History: c.History, Content: func(sum string) ([]byte, bool) { return space.Attachments.Read(e, sum) }}
-	if err := page.New(s.markdown()).Messages(&html, &in, out.From, out.To); err != nil {
-		return nil, err
+	in := page.Input{Session: e.Session, History: c.History, Root: c.root, Content: func(sum string) ([]byte, bool) { return space.Attachments.Read(e, sum) }}
+	out.HTML, err = s.fragment(c, &in, out.From, out.To)
+	return &answer{body: out, tag: known}, err
+}
+
+// fragment returns the HTML of the messages with numbers from first to last.
+func (s messageRoutes) fragment(c *content, in *page.Input, first, last int) (string, error) {
+	name := s.fragments.nameOf(in.Root, c, first, last)
+	if html, ok := s.fragments.get(name); ok {
+		return html, nil
 	}
-	out.HTML = html.String()
-	return &answer{body: out, tag: known}, nil
+	// One request renders it, the others wait and get what it rendered.
+	defer s.renderers.lock(name)()
+	if html, ok := s.fragments.get(name); ok {
+		return html, nil
+	}
+	var html bytes.Buffer
+	if err := page.New(s.markdown()).Messages(&html, in, first, last); err != nil {
+		return "", err
+	}
+	s.fragments.put(name, html.String())
+	return html.String(), nil
 }
 
 // markdown returns what renders Markdown; nil if nothing does.

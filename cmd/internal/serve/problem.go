@@ -77,7 +77,7 @@ func problemOf(err error) *problem {
 		return &problem{status: http.StatusUnprocessableEntity, detail: "the bundle is refused: " + err.Error()}
 	case errors.As(err, new(*git.NotFetchedError)):
 		return &problem{status: http.StatusConflict, detail: err.Error(), hint: "git has the conversation elsewhere: cortext show fetches it"}
-	case errors.As(err, new(*store.LockedError)):
+	case errors.As(err, new(*store.LockedError)), errors.Is(err, store.ErrCheckpoint):
 		return &problem{status: http.StatusServiceUnavailable, detail: err.Error(), hint: "try again"}
 	case errors.Is(err, live.ErrClosed), errors.Is(err, live.ErrFull):
 		return &problem{status: http.StatusServiceUnavailable, detail: err.Error()}

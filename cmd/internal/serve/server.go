@@ -65,6 +65,11 @@ type Server struct {
 	mux     *http.ServeMux
 	guard   *guard
 	reader  reader
+	readers locks // of conversations that are being read
+
+	fragments fragments
+	renderers locks // of fragments that are being rendered
+
 	lists   listTags
 	writers locks         // of conversations
 	turns   chan struct{} // a place for each agent that may run

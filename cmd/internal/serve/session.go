@@ -10,6 +10,7 @@ import (
 	"cortext/cmd/internal/stop"
 	"cortext/cmd/internal/workspace"
 	"cortext/schema"
+	"cortext/schema/clip"
 	"cortext/store"
 )
 
@@ -77,7 +78,7 @@ type step struct {
 func (space *Space) entry(id string) (store.Entry, error) {
 	e, err := space.find(id)
 	if errors.Is(err, store.ErrNotFound) {
-		err = &problem{status: http.StatusNotFound, detail: "there is no conversation " + id + " in this workspace"}
+		err = &problem{status: http.StatusNotFound, detail: "there is no conversation " + clip.Characters(id, 100) + " in this workspace"}
 	}
 	return e, err
 }

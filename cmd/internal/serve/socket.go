@@ -2,9 +2,11 @@ package serve
 
 import (
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/coder/websocket"
@@ -23,9 +25,13 @@ type liveRequest struct {
 // socket answers GET /api/sessions/{id}/live: it follows the conversation on a WebSocket,
 // and adds the messages that the client sends.
 func (s messageRoutes) socket(w http.ResponseWriter, r *http.Request) (*answer, error) {
-	if r.Header.Get("Upgrade") == "" {
+	if !hasToken(r.Header, "Upgrade", "websocket") || !hasToken(r.Header, "Connection", "Upgrade") {
 		w.Header().Set("Upgrade", "websocket")
 		return nil, &problem{status: http.StatusUpgradeRequired, detail: "this address is a WebSocket: /events has the same as server-sent events"}
+	}
+	if key, err := base64.StdEncoding.DecodeString(r.Header.Get("Sec-WebSocket-Key")); err != nil || len(key) != 16 || r.Header.Get("Sec-WebSocket-Version") != "13" {
+		w.Header().Set("Sec-WebSocket-Version", "13")
+		return nil, invalid("this is not a request for a WebSocket of version 13 (RFC 6455)")
 	}
 	f, k, err := s.follow(r, r.URL.Query().Get("since"))
 	if err != nil {
@@ -48,6 +54,18 @@ func (s messageRoutes) socket(w http.ResponseWriter, r *http.Request) (*answer, 
 	}()
 	c.write(ctx, f)
 	return nil, nil
+}
+
+// hasToken reports whether a header with a list of tokens has one.
+func hasToken(h http.Header, name, token string) bool {
+	for _, list := range h.Values(name) {
+		for part := range strings.SplitSeq(list, ",") {
+			if strings.EqualFold(strings.TrimSpace(part), token) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // A client is the other end of a WebSocket.

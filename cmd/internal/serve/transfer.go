@@ -203,8 +203,10 @@ func warnings(got *export.Imported) []string {
 // documents calls each with every conversation of an export or a bundle. It checks a whole
 // bundle before the first call.
 func documents(ctx context.Context, data []byte, each func(name string, c *portable.Conversation) error) error {
+	budget := bundle.NewBudget(bundle.Default())
+	budget.Add(int64(len(data)))
 	one := func(name string, text []byte) error {
-		c, ok, err := export.Read(name, text)
+		c, ok, err := export.Read(name, text, budget)
 		if !ok {
 			err = &portable.FormatError{Foreign: true, Why: "is not an export of a conversation"}
 		}
@@ -217,11 +219,11 @@ func documents(ctx context.Context, data []byte, each func(name string, c *porta
 		return one("data", data)
 	}
 	zstd := bundle.Zstd{Compress: companion.Compressor(ctx), Decompress: companion.Decompressor(ctx)}
-	limits := bundle.Default()
-	if _, err := zstd.Check(bytes.NewReader(data), int64(len(data)), limits); err != nil {
+	checked, err := zstd.Check(bytes.NewReader(data), budget)
+	if err != nil {
 		return err
 	}
-	return zstd.Read(bytes.NewReader(data), int64(len(data)), limits, func(name string, content io.Reader) error {
+	return zstd.Read(bytes.NewReader(data), checked, func(name string, content io.Reader) error {
 		text, err := io.ReadAll(content)
 		if err != nil {
 			return err

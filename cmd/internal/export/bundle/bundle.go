@@ -24,9 +24,29 @@ type Limits struct {
 	Files int   // files in a bundle
 	File  int64 // bytes of one file
 	Total int64 // bytes of all files
-	Free  int64 // bytes that a bundle of any size may unpack to, plus Ratio times its own size
+	Free  int64 // bytes that files of any size may unpack to, plus Ratio times their own size
 	Ratio int64
 }
+
+// A Budget limits what the files of one import unpack to, together: bundles, and what is
+// compressed in the files of bundles.
+type Budget struct {
+	limits Limits
+	left   int64
+}
+
+// NewBudget returns the budget of an import.
+func NewBudget(l Limits) *Budget { return &Budget{l, l.Free} }
+
+// Add adds what a file with a number of bytes may unpack to. Do not add the files of a
+// bundle: the bundle was added.
+func (b *Budget) Add(size int64) { b.left += b.limits.Ratio * size }
+
+// Left returns how many bytes may still be unpacked.
+func (b *Budget) Left() int64 { return b.left }
+
+// Take takes bytes that were unpacked.
+func (b *Budget) Take(n int64) { b.left -= n }
 
 // Default returns the limits for bundles of conversations. Text rarely compresses to less
 // than a thirtieth.
@@ -117,18 +137,30 @@ func (w *Writer) Close() error {
 	return err
 }
 
-// Read calls each with every file of a bundle, in order. size is the size of the bundle. An
-// [*Error] means that the bundle is refused: call Check first to learn that before any file
-// is used.
-func (z Zstd) Read(from io.Reader, size int64, l Limits, each func(name string, content io.Reader) error) error {
+// A Checked is a bundle that Check has read and not refused.
+type Checked struct {
+	Files  int
+	limits Limits
+}
+
+// Read calls each with every file of a bundle that was checked, in order. An [*Error] means
+// that it has changed since.
+func (z Zstd) Read(from io.Reader, c Checked, each func(name string, content io.Reader) error) error {
+	_, err := z.unpack(from, c.limits, each)
+	return err
+}
+
+// unpack calls each with every file of a bundle, and returns the number of bytes unpacked.
+func (z Zstd) unpack(from io.Reader, l Limits, each func(name string, content io.Reader) error) (int64, error) {
 	source := &input{from: from}
 	content, err := z.Decompress(source)
 	if err != nil {
-		return err
+		return 0, err
 	}
-	err = unpack(&output{from: content, left: min(l.Total, l.Free+l.Ratio*size)}, l, each)
+	out := &output{from: content, left: l.Total}
+	err = unpack(out, l, each)
 	content.Close() // before source.explain, because another goroutine may still be reading
-	return source.explain(err)
+	return l.Total - out.left, source.explain(err)
 }
 
 // unpack calls each with every file of an archive.
@@ -162,14 +194,18 @@ func unpack(out *output, l Limits, each func(name string, content io.Reader) err
 	return nil
 }
 
-// Check reads a whole bundle without using it, and returns its number of files.
-func (z Zstd) Check(from io.Reader, size int64, l Limits) (files int, err error) {
-	err = z.Read(from, size, l, func(_ string, content io.Reader) error {
-		files++
+// Check reads a whole bundle without using it. It takes what the bundle unpacks to from the
+// budget. An [*Error] means that the bundle is refused.
+func (z Zstd) Check(from io.Reader, b *Budget) (c Checked, err error) {
+	c.limits = b.limits
+	c.limits.Total = min(c.limits.Total, max(b.left, 0))
+	n, err := z.unpack(from, c.limits, func(_ string, content io.Reader) error {
+		c.Files++
 		_, err := io.Copy(io.Discard, content)
 		return err
 	})
-	return files, err
+	b.Take(n)
+	return c, err
 }
 
 // refused returns why a file must not be unpacked, or "".

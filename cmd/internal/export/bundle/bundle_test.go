@@ -38,6 +38,24 @@ func pack(t testing.TB, entries ...tar.Header) []byte {
 	return out.Bytes()
 }
 
+func budgetFor(b []byte, l Limits) *Budget {
+	budget := NewBudget(l)
+	budget.Add(int64(len(b)))
+	return budget
+}
+
+// TestBudget: what one bundle takes, the next one lacks.
+func TestBudget(t *testing.T) {
+	b := pack(t, tar.Header{Name: "a.json", Size: 600 << 10})
+	budget := NewBudget(small())
+	if _, err := inProcess().Check(bytes.NewReader(b), budget); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := inProcess().Check(bytes.NewReader(b), budget); err == nil || !strings.Contains(err.Error(), "unpacks to more") {
+		t.Errorf("a second bundle takes as much: %v", err)
+	}
+}
+
 type zeros struct{}
 
 func (zeros) Read(b []byte) (int, error) {
@@ -68,7 +86,11 @@ func TestRoundTrip(t *testing.T) {
 		t.Error("a bundle is not known as one")
 	}
 	got := map[string]string{}
-	err = inProcess().Read(&out, int64(out.Len()), Default(), func(name string, content io.Reader) error {
+	checked, err := inProcess().Check(bytes.NewReader(out.Bytes()), budgetFor(out.Bytes(), Default()))
+	if err != nil || checked.Files != len(want) {
+		t.Fatal(checked, err)
+	}
+	err = inProcess().Read(&out, checked, func(name string, content io.Reader) error {
 		b, err := io.ReadAll(content)
 		got[name] = string(b)
 		return err
@@ -107,11 +129,11 @@ func TestRefused(t *testing.T) {
 		"cut off":         {whole[:len(whole)-20], "is damaged or not a bundle"},
 		"foreign":         {[]byte(magic + "nothing of the kind"), "is damaged or not a bundle"},
 	} {
-		if _, err := inProcess().Check(bytes.NewReader(c.bundle), int64(len(c.bundle)), small()); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := inProcess().Check(bytes.NewReader(c.bundle), budgetFor(c.bundle, small())); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", what, err, c.want)
 		}
 	}
-	if _, err := inProcess().Check(bytes.NewReader(whole), int64(len(whole)), small()); err != nil {
+	if _, err := inProcess().Check(bytes.NewReader(whole), budgetFor(whole, small())); err != nil {
 		t.Error(err)
 	}
 }
@@ -130,7 +152,7 @@ func TestTail(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := append(pack(t, tar.Header{Name: "a.json", Size: 100}), tail.Bytes()...)
-	if _, err := inProcess().Check(bytes.NewReader(b), int64(len(b)), small()); err == nil {
+	if _, err := inProcess().Check(bytes.NewReader(b), budgetFor(b, small())); err == nil {
 		t.Error("4 MiB after the archive are accepted")
 	}
 }
@@ -140,7 +162,7 @@ func FuzzRead(f *testing.F) {
 	f.Add([]byte(magic))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		read := int64(0)
-		_ = inProcess().Read(bytes.NewReader(b), int64(len(b)), small(), func(name string, content io.Reader) error {
+		_, _ = inProcess().unpack(bytes.NewReader(b), small(), func(name string, content io.Reader) error {
 			if unsafe(name) != "" {
 				t.Errorf("%q is passed on", name)
 			}

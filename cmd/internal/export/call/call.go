@@ -28,7 +28,7 @@ const (
 // A Call describes a tool call.
 type Call struct {
 	Name     string // the tool's name
-	Argument string // the main argument on one line, such as a file, command or pattern
+	Argument string // the main argument on one line, such as a file, command or pattern; only a file is whole
 	Outcome  string // the result on one line
 	Result   Result
 
@@ -79,7 +79,11 @@ func Describe(t *schema.Tool, root string) Call {
 	if c.Argument == "" {
 		c.Argument = texts(t.Input)
 	}
-	c.Argument = line(c.Argument, mostArgument)
+	most := mostArgument
+	if c.Argument == c.File {
+		most = MostPath
+	}
+	c.Argument = line(c.Argument, most)
 	if c.Diff == nil && c.Written == "" && c.Patch == "" && c.Command == "" && c.File == "" {
 		c.Input = indented(t.Input)
 	}
@@ -98,6 +102,9 @@ func indented(input []byte) string {
 	}
 	return b.String()
 }
+
+// MostPath is the length in bytes of the longest file name that is shown whole.
+const MostPath = 4096
 
 const (
 	mostArgument = 300 // bytes

@@ -4,8 +4,8 @@
 //
 // Messages are Markdown already. Open code blocks are closed, HTML is shown as text, and a
 // backslash precedes a line that looks like one of ours, so that a message ends where it ends.
-// What a message defines for the whole text still counts elsewhere: link references and
-// footnotes.
+// The definition of a link or a footnote, which would count in the whole text, is shown as
+// typed.
 package forge
 
 import (
@@ -205,7 +205,11 @@ func (w *writer) call(id, name string) {
 	case call.Failed:
 		mark = failed
 	}
-	w.details(fmt.Sprintf("%s <b>%s</b> <code>%s</code> %s", mark, text(line(c.Name)), text(line(c.Argument)), text(line(c.Outcome))), func() { w.body(&c) })
+	argument := line(c.Argument)
+	if c.Argument == c.File {
+		argument = start(c.File, call.MostPath) // import needs all of it
+	}
+	w.details(fmt.Sprintf("%s <b>%s</b> <code>%s</code> %s", mark, text(line(c.Name)), text(argument), text(line(c.Outcome))), func() { w.body(&c) })
 }
 
 func (w *writer) body(c *call.Call) {

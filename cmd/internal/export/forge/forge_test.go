@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"html"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
 	gmext "github.com/yuin/goldmark/extension"
+	"github.com/yuin/goldmark/parser"
 	gmtext "github.com/yuin/goldmark/text"
 
 	"cortext/cmd/internal/export/portable"
@@ -25,7 +27,7 @@ var fragments = []string{
 	"word", "two words", " ", "  ", "   ", "    ", "\t", "\\", "\\\\", "`", "``", "```", "````", "`````", "~~~", "~~~~", "```go", "```markdown", "````markdown", "<", "<b>", "</b>", "<https://x>", "<https://x`>", "|",
 	"<details>", "</details>", "<details><summary>x</summary>", "<sub>#3, 10:30</sub>", "<!--", "-->", "<script>", "</script>", "&lt;", "&amp;", "- ", "1. ", "> ", "* ", "# ", "---", "===",
 	"### #1 User", "### #1 User, 10:30", "#### #2 claude, 10:30", "**Summary**", "**Plan**", "**Notes**", "*Attached: x, 3 bytes*", "○ **x** *not in the log*", "*Left out: x.*",
-	"*Messages on other branches: 3, not shown.*", end, "<details><summary>✓ <b>Bash</b> <code>ls</code> 3 lines</summary>", "[x]: y", "é", "日本", "\u00a0", "\u3000", "🎉", "\u202e", "\x00", "\x1b[31m", "\xff", "\r", "@@", "+", "-", "… 12 bytes left out …",
+	"*Messages on other branches: 3, not shown.*", end, "<details><summary>✓ <b>Bash</b> <code>ls</code> 3 lines</summary>", "[x]: y", "[x]:", "[^1]: y", "[", "]: y", "###  #1 User", "### \\#1 User", "### &#35;1 User", "é", "日本", "\u00a0", "\u3000", "🎉", "\u202e", "\x00", "\x1b[31m", "\xff", "\r", "@@", "+", "-", "… 12 bytes left out …",
 }
 
 func hostile(r *rand.Rand) string {
@@ -72,13 +74,21 @@ func TestContained(t *testing.T) {
 		s := hostile(r)
 		page := "<details><summary>before</summary>\n\n" + contain(s, inMessage) + "\n</details>\n\n### after\n"
 		source := []byte(page)
-		doc := md.Parser().Parse(gmtext.NewReader(source))
-		var tags []string
+		state := parser.NewContext()
+		doc := md.Parser().Parse(gmtext.NewReader(source), parser.WithContext(state))
+		for _, def := range state.References() {
+			t.Fatalf("%q is written %q and defines %q", s, page, def.Label())
+		}
+		var tags, headings []string
 		_ = ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 			if !entering {
 				return ast.WalkContinue, nil
 			}
 			switch n := n.(type) {
+			case *ast.Heading:
+				if n.Parent() == doc {
+					headings = append(headings, html.UnescapeString(strings.ReplaceAll(string(n.Lines().Value(source)), `\`, "")))
+				}
 			case *ast.RawHTML:
 				tags = append(tags, "inline "+string(n.Segments.Value(source)))
 			case *ast.HTMLBlock:
@@ -86,6 +96,11 @@ func TestContained(t *testing.T) {
 			}
 			return ast.WalkContinue, nil
 		})
+		for _, heading := range headings {
+			if strings.HasPrefix(heading, "#1 User") {
+				t.Fatalf("%q is written %q, with a heading like ours", s, page)
+			}
+		}
 		last, ok := doc.LastChild().(*ast.Heading)
 		if len(tags) != 2 || tags[1] != "</details>\n" || !ok || string(last.Lines().Value(source)) != "after" {
 			t.Fatalf("%q is written %q and seen as %q, %v", s, page, tags, ok)
@@ -151,7 +166,7 @@ func randomCall(r *rand.Rand, id string) schema.Tool {
 		return b
 	}
 	said := func() string { return shown.Clean(hostile(r)) } // invisible lines are counted, and not shown
-	file := []string{"a.go", "b/c.md", "x.json", "Makefile", "x.text", "y.txt", "d.diff"}[r.IntN(7)]
+	file := []string{"a.go", "b/c.md", "x.json", "Makefile", "x.text", "y.txt", "d.diff", strings.Repeat("folder/", 50) + "a.go"}[r.IntN(8)]
 	t := schema.Tool{ID: id, Output: hostile(r)}
 	switch r.IntN(6) {
 	case 0:

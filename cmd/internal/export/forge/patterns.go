@@ -12,8 +12,12 @@ type linePatterns struct {
 	headingLine, planLine, fenceLine, aboutLine, dayPattern                                        *regexp.Regexp
 	callSummary, cutLine, exitOutcome                                                              *regexp.Regexp
 
-	// What decides how a text is written; see place, plain and container.
+	// What decides how a text is written; see place and plain. What precedes the place for a
+	// backslash is the first group.
 	oursInMessage, oursInHead *regexp.Regexp
+	// definition matches the beginning of a definition of a link or a footnote, also in a list
+	// or a quotation, and also if its name goes on in the next line.
+	definition *regexp.Regexp
 	// container matches the beginning of a line in a list or a quotation, or of one indented
 	// as in one.
 	container *regexp.Regexp
@@ -43,7 +47,8 @@ var patterns = sync.OnceValue(func() *linePatterns {
 		dayPattern:     regexp.MustCompile(`^\d{1,2} [A-Z][a-z]+ \d{4}$`),
 		container:      regexp.MustCompile("^(?:[ \t]*(?:[-+*>]|[0-9]{1,9}[.)])[ \t]*|    |[ ]{0,3}\t)[-+*>0-9.) \t]*(?:```|~~~)"),
 		looseBackslash: regexp.MustCompile(`\\[ \t]+$`),
-		oursInMessage:  regexp.MustCompile(`^\\*(?:### #\d+ User|#### #\d+ |\*Attached: |○ \*\*|\*Left out: |\*Messages on other branches: |\*Exported by cortext)`),
-		oursInHead:     regexp.MustCompile(`^\\*(?:### #\d+ User|#### #\d+ |\*Attached: |○ \*\*|\*Left out: |\*Messages on other branches: |\*Exported by cortext|\*\*(?:Summary|Plan|Notes)\*\*[ \t]*$)`),
+		definition:     regexp.MustCompile(`^((?:[ \t>]|(?:[-+*]|[0-9]{1,9}[.)])[ \t])*)\\*\[(?:[^\[\]\\]|\\.)*(?:\]:|\\?$)`),
+		oursInMessage:  regexp.MustCompile(`^( {0,3})\\*(?:#{1,6}[ \t]+(?:#|\\#|&)|\*Attached: |○ \*\*|\*Left out: |\*Messages on other branches: |\*Exported by cortext)`),
+		oursInHead:     regexp.MustCompile(`^( {0,3})\\*(?:#{1,6}[ \t]+(?:#|\\#|&)|\*Attached: |○ \*\*|\*Left out: |\*Messages on other branches: |\*Exported by cortext|\*\*(?:Summary|Plan|Notes)\*\*[ \t]*$)`),
 	}
 })

@@ -10,9 +10,14 @@ import (
 	"cortext/schema/clip"
 )
 
+// mostWords is how many bytes of a text are shown on the line of a folded part.
+const mostWords = 120
+
 // line returns the start of a text on one line.
-func line(s string) string {
-	const most = 120
+func line(s string) string { return start(s, mostWords) }
+
+// start returns the start of a text, at most a number of bytes, on one line.
+func start(s string, most int) string {
 	short := strings.Join(strings.Fields(shown.Clean(clip.Head(s, 4*most))), " ")
 	if len(short) <= most {
 		return short
@@ -68,9 +73,20 @@ func (p place) ours() *regexp.Regexp {
 	return patterns().oursInMessage
 }
 
+// escape returns where a backslash goes in a line that looks like ours, or that defines a link
+// or a footnote for the whole text; otherwise -1.
+func (p place) escape(l string) int {
+	for _, pattern := range []*regexp.Regexp{p.ours(), patterns().definition} {
+		if m := pattern.FindStringSubmatchIndex(l); m != nil {
+			return m[3] // the end of what precedes it
+		}
+	}
+	return -1
+}
+
 // contain returns the Markdown of a text so that it cannot affect what follows, and so that
-// release can undo it: tags become text, a backslash precedes lines that look like ours, and
-// an open code block is closed. A text whose code blocks two readers of Markdown may see in
+// release can undo it: tags become text, a backslash precedes what looks like a line of ours or
+// defines something for the whole text, and an open code block is closed. A text whose code blocks two readers of Markdown may see in
 // different places is shown as typed, in a code block of its own.
 func contain(s string, in place) string {
 	s = shown.Clean(s)
@@ -85,10 +101,14 @@ func contain(s string, in place) string {
 		switch {
 		case l.in != "":
 			b.WriteString(l.text)
-		case in.ours().MatchString(l.text):
-			b.WriteString(`\` + addBackslashes(l.text, l.open))
 		default:
-			b.WriteString(addBackslashes(l.text, l.open))
+			text := addBackslashes(l.text, l.open)
+			at := in.escape(l.text)
+			b.WriteString(text[:max(at, 0)])
+			if at >= 0 {
+				b.WriteByte('\\')
+			}
+			b.WriteString(text[max(at, 0):])
 		}
 		b.WriteByte('\n')
 	}
@@ -115,8 +135,8 @@ func release(lines []string, in place) string {
 		last = l
 		text := l.text
 		if l.in == "" {
-			if in.ours().MatchString(text) {
-				text = strings.TrimPrefix(text, `\`)
+			if at := in.escape(text); at >= 0 {
+				text = text[:at] + strings.TrimPrefix(text[at:], `\`)
 			}
 			text = removeBackslashes(text, l.open)
 		}

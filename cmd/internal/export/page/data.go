@@ -22,13 +22,8 @@ const (
 	generator = "<meta name=\"generator\" content=\"cortext\">"
 )
 
-// Limits of what data may unpack to, as for a bundle: text rarely compresses to less than a
-// thirtieth.
-const (
-	mostData  = 1 << 30
-	freeData  = 64 << 20
-	ratioData = 200
-)
+// mostData is the number of bytes that data may unpack to.
+const mostData = 1 << 30
 
 // ErrForeign and ErrNoData are errors of [Data].
 var (
@@ -58,41 +53,51 @@ func Is(head []byte) bool {
 	return strings.HasPrefix(text, "<!doctype html") || strings.HasPrefix(text, "<html")
 }
 
-// Data returns the data that a page holds. same reports whether the page before it is as it
-// was written. The error is [ErrForeign], [ErrNoData], or says what is damaged.
-func Data(page []byte) (data []byte, same bool, err error) {
+// Data returns the data that a page holds, which may have most bytes. unpacked is how many bytes
+// were unpacked, also if there is an error. same reports whether the page before the data is as
+// it was written. The error is [ErrForeign], [ErrNoData], or says what is damaged.
+func Data(page []byte, most int64) (data []byte, unpacked int64, same bool, err error) {
 	head := page[:min(len(page), 4096)]
 	if !bytes.Contains(head, []byte(generator)) {
-		return nil, false, ErrForeign
+		return nil, 0, false, ErrForeign
 	}
 	at := bytes.LastIndex(page, []byte(dataBegin))
 	if at < 0 {
 		if !bytes.HasSuffix(bytes.TrimSpace(page), []byte("</html>")) {
-			return nil, false, errTruncated
+			return nil, 0, false, errTruncated
 		}
-		return nil, false, ErrNoData
+		return nil, 0, false, ErrNoData
 	}
 	if bytes.Index(page, []byte(dataBegin)) != at {
-		return nil, false, errors.New("it holds the data of several pages")
+		return nil, 0, false, errors.New("it holds the data of several pages")
 	}
 	rest, _, whole := bytes.Cut(page[at+len(dataBegin):], []byte(dataEnd))
 	was, encoded, ok := bytes.Cut(rest, []byte(dataLines))
 	if !whole || !ok {
-		return nil, false, errTruncated
+		return nil, 0, false, errTruncated
 	}
 	sum := sha256.Sum256(page[:at])
 	same = string(was) == hex.EncodeToString(sum[:])
+	most = min(mostData, max(most, 0))
+	n, err := unpack(io.Discard, encoded, most+1) // first, so that a bomb takes no memory
+	switch {
+	case n > most:
+		return nil, n, false, errors.New("its data unpacks to more than an export of its size")
+	case err != nil:
+		return nil, n, false, errDamaged
+	}
+	out := bytes.NewBuffer(make([]byte, 0, n))
+	if _, err := unpack(out, encoded, n); err != nil {
+		return nil, n, false, errDamaged
+	}
+	return out.Bytes(), n, same, nil
+}
+
+// unpack writes what data unpacks to, at most a number of bytes, and returns how many it wrote.
+func unpack(to io.Writer, encoded []byte, most int64) (int64, error) {
 	packed, err := zlib.NewReader(base64.NewDecoder(base64.StdEncoding, bytes.NewReader(encoded)))
 	if err != nil {
-		return nil, false, errDamaged
+		return 0, err
 	}
-	most := min(mostData, int64(freeData+ratioData*len(encoded)))
-	data, err = io.ReadAll(io.LimitReader(packed, most+1))
-	switch {
-	case err != nil:
-		return nil, false, errDamaged
-	case int64(len(data)) > most:
-		return nil, false, errors.New("its data unpacks to more than an export of its size")
-	}
-	return data, same, nil
+	return io.Copy(to, io.LimitReader(packed, most))
 }

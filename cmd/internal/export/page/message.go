@@ -362,7 +362,10 @@ func (w *writer) attachment(a *schema.Attachment) {
 	}
 	w.raw("<p class=\"soft\">Attached: ")
 	w.text(name)
-	w.raw(", " + size(int(max(a.Bytes, 0))) + "</p>")
+	if a.Bytes > 0 { // otherwise only the agent knew it
+		w.raw(", " + size(int(a.Bytes)))
+	}
+	w.raw("</p>")
 }
 
 // subagent writes the conversation of a sub-agent, folded.
@@ -375,6 +378,7 @@ func (w *writer) subagent(sub *Subagent) {
 	w.text(shown.Clean(sub.Session.DisplayTitle()))
 	w.raw("</code> <span class=\"out\">" + count(len(sub.History.Messages), "message") + "</span></summary>\n<div class=\"body\">")
 	for _, t := range inner.turns() {
+		inner.tally(&t)
 		inner.turn(&t)
 	}
 	w.raw("</div></details>\n")

@@ -79,12 +79,18 @@ func (r *Renderer) Page(to io.Writer, in *Input) error {
 	w.text(title)
 	w.raw("</title>\n<style>" + style + "</style>\n</head>\n<body>\n<a class=\"skip\" href=\"#talk\">To the conversation</a>\n<div class=\"page\">\n")
 	turns := w.turns()
+	for i := range turns {
+		w.tally(&turns[i])
+	}
 	w.index(turns)
 	w.raw("<div class=\"column\">\n")
 	w.head(turns)
 	w.raw("<div class=\"bar\" role=\"search\" hidden><input id=\"find\" type=\"search\" placeholder=\"Search\" aria-label=\"Search the conversation\"><output id=\"found\"></output>" +
 		"<button id=\"fold\" type=\"button\" aria-pressed=\"false\">Unfold all</button><button id=\"only\" type=\"button\" aria-pressed=\"false\">Only the talk</button>" +
 		"<button id=\"theme\" type=\"button\" aria-label=\"Light or dark\">◐</button></div>\n<main id=\"talk\">\n")
+	if len(turns) == 0 {
+		w.raw("<p class=\"soft\">No message yet.</p>\n")
+	}
 	for i := range turns {
 		w.turn(&turns[i])
 	}
@@ -117,7 +123,9 @@ func (r *Renderer) Page(to io.Writer, in *Input) error {
 func (r *Renderer) Messages(to io.Writer, in *Input, first, last int) error {
 	w := r.writer(to, in)
 	for _, t := range w.turns() {
-		if t.within(first, last); len(t.messages) > 0 {
+		if t.has(first, last) {
+			w.tally(&t)
+			t.within(first, last)
 			w.turn(&t)
 		}
 	}

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -25,7 +26,8 @@ type turn struct {
 // mostWords is the number of bytes that the index shows of a prompt.
 const mostWords = 160
 
-// turns splits the history into turns. The first may have no prompt.
+// turns splits the history into turns, without their counts of calls. The first may have no
+// prompt.
 func (w *writer) turns() (list []turn) {
 	h := &w.in.History
 	for i := range h.Messages {
@@ -44,6 +46,14 @@ func (w *writer) turns() (list []turn) {
 		if at := m.Timestamp.Time(); !at.IsZero() && !t.began.IsZero() {
 			t.took = max(t.took, at.Sub(t.began))
 		}
+	}
+	return list
+}
+
+// tally counts the calls of a turn. It describes each of them, which takes most of the time
+// that a page takes.
+func (w *writer) tally(t *turn) {
+	for _, m := range t.messages {
 		for _, id := range append(idsOf(m), w.loose[m.ID]...) {
 			about, ok := w.call(id)
 			if !ok {
@@ -57,7 +67,6 @@ func (w *writer) turns() (list []turn) {
 			}
 		}
 	}
-	return list
 }
 
 // call describes a call, and caches the description.
@@ -79,6 +88,11 @@ func idsOf(m *schema.Message) (ids []string) {
 		ids = append(ids, c.ID)
 	}
 	return ids
+}
+
+// has reports whether a turn has messages with numbers from first to last.
+func (t *turn) has(first, last int) bool {
+	return slices.ContainsFunc(t.messages, func(m *schema.Message) bool { return m.Number >= first && m.Number <= last })
 }
 
 // within keeps only the messages of a turn with numbers from first to last.

@@ -16,14 +16,13 @@ func (c *Conversation) foreign() bool { return c.Session == nil || c.Session.ID 
 // foreignSession describes a conversation of another program.
 func foreignSession(values map[string][]byte) *schema.Session {
 	s := &schema.Session{Version: schema.Version, Title: rawjson.String(values["name"]), ContextSummary: rawjson.String(values["longTermSummary"])}
-	s.AgentConfig.Agent = agentOf(rawjson.String(values["provider"]))
+	if provider := rawjson.String(values["provider"]); provider != "" {
+		SetProvider(s, provider)
+	}
 	if m, err := object(values["modes"]); err == nil {
-		modes := schema.Modes{Plan: string(m["plan"]) == "true"}
-		if string(m["bypassPermissions"]) == "true" {
-			modes.Permission = "bypassPermissions"
-		}
-		if modes.Plan || modes.Permission != "" {
-			s.AgentConfig.Modes = &modes
+		is := func(name string) bool { return string(m[name]) == "true" }
+		if modes := (Modes{is("orchestrate"), is("plan"), is("bypassPermissions")}); modes != (Modes{}) {
+			SetModes(s, modes)
 		}
 	}
 	return s

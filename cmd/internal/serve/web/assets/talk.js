@@ -51,7 +51,7 @@ export class Talk {
     document.title = s.name + " – cortext";
     const facts = [["Agent", s.agent], ["Model", s.model], ["Messages", number(s.metrics.messageCount)], ["Tool calls", number(s.metrics.toolCallCount)], ["Tokens", number(s.metrics.tokenEstimate)], ["Status", s.archived ? s.status + ", archived" : s.status], ["Last message", age(s.updatedAt)], ["Tags", s.tags.join(", ")]];
     this.head.replaceChildren(
-      el("p", { class: "soft" }, el("a", { href: "#/", class: "back" }, "‹ All "), s.type + " · " + date(s.createdAt)),
+      el("p", { class: "soft" }, el("a", { href: "#/", class: "back" }, "‹ All"), s.type + " · " + date(s.createdAt)),
       el("h1", { dir: "auto" }, s.name),
       el("dl", { class: "facts" }, ...facts.filter(([, v]) => v && v !== "0").map(([k, v]) => el("div", {}, el("dt", {}, k), el("dd", {}, v)))),
       about(s),
