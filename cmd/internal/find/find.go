@@ -169,8 +169,11 @@ func BaseName(folder string) string {
 	return strings.ReplaceAll(fold(path.Base(folder)), "\n", " ")
 }
 
-// Exact returns an id and [BaseName]s. Each conversation that the query hits in a tier up
-// to [ByFolder] has at least one of them.
+// FoldID returns a folded id as [AppendName] has it.
+func FoldID(id string) string { return strings.ReplaceAll(fold(id), "\n", " ") }
+
+// Exact returns an id, and names that are [BaseName]s or folded ids. Each conversation that
+// the query hits in a tier up to [ByFolder] has at least one of them.
 func (q *Query) Exact() (id string, bases []string) {
 	return string(q.text), append(strings.Split(string(q.place), "/"), string(q.text))
 }

@@ -33,8 +33,7 @@ func appendFold(dst []byte, s string) []byte {
 	return dst
 }
 
-// IsFolded reports whether folding, as [AppendName] does, leaves an ASCII text as
-// it is.
+// IsFolded reports whether a text is ASCII that [FoldID] leaves as it is.
 func IsFolded(s string) bool {
 	for i := range len(s) {
 		if c := s[i]; c >= utf8.RuneSelf || 'A' <= c && c <= 'Z' || c == '\n' {

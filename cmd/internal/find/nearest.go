@@ -83,7 +83,7 @@ func (t *Typed) score(it *Item, seen map[string][]int) (score int) {
 	}
 	for k := range best {
 		if t.MayBeID(k) {
-			best[k] = max(best[k], t.NearID(k, it.ID))
+			best[k] = max(best[k], t.NearID(k, FoldID(it.ID)))
 		}
 		score += best[k]
 	}
@@ -96,7 +96,7 @@ func (t *Typed) MayBeID(word int) bool {
 	return len(w) >= idFrom && strings.ContainsAny(w, "0123456789")
 }
 
-// NearID returns how near an id is to a typed word.
+// NearID returns how near a folded id is to a typed word; see [FoldID].
 func (t *Typed) NearID(word int, id string) int { return nearness(t.words[word:word+1], id)[0] }
 
 // MayBeNear returns a function that reports whether a folded id may be near a typed word.

@@ -22,7 +22,7 @@ import (
 // when it is first read, so that any damage counts as a missing index.
 
 const (
-	indexMagic = "cortext listing index 5"
+	indexMagic = "cortext listing index 6"
 	headBytes  = 512
 	blockBytes = 32 << 10
 	rowBytes   = 96
@@ -41,7 +41,7 @@ const (
 	wordSection          // types, statuses, agents, models and providers, each once
 	idSection            // rows by the hash of their id, sorted
 	folderSection        // rows by the hash of their folders, sorted by day
-	baseSection          // rows by the hash of their folder's own name
+	baseSection          // rows by the hash of their folder's own name, and of ids that folding changes
 	jsonSection          // rows as --json prints them, separated by commas
 	sourceSection        // the sources of each row, after a table of where they begin
 	titleSection         // rows by the hash of their folded title
@@ -108,9 +108,8 @@ type index struct {
 
 	id       uint64 // distinguishes indexes
 	n        int
-	shown    int  // rows with isShown
-	archived int  // rows with isArchived
-	folded   bool // whether folding changes no id
+	shown    int // rows with isShown
+	archived int // rows with isArchived
 	sums     []byte
 	data     int64 // offset of the sections
 	from     [sectionCount]int64
@@ -136,7 +135,6 @@ func openIndex(in io.ReaderAt, size int64, closer func() error) (*index, error) 
 		return nil, errDamaged
 	}
 	x.id, x.n, x.shown, x.archived = binary.LittleEndian.Uint64(h[40:]), int(u32(48)), int(u32(52)), int(u32(56))
-	x.folded = u32(60) != 0
 	blocks := u32(32)
 	x.data = headBytes + 4*blocks
 	at := int64(0)

@@ -111,33 +111,19 @@ func (x *index) nearIDs(t *find.Typed, word int) (map[int][]int, error) {
 	may := t.MayBeNear(word)
 	near := map[int][]int{}
 	var mu sync.Mutex
-	rows, err := x.selectNames(func(row int, name []byte) bool {
+	_, err := x.selectNames(func(row int, name []byte) bool {
 		id := name[bytes.LastIndexByte(name, '\n')+1:]
 		if !may(id) {
 			return false
 		}
-		if x.folded {
-			if d := t.NearID(word, string(id)); d > 0 {
-				mu.Lock()
-				near[d] = append(near[d], row)
-				mu.Unlock()
-			}
-		}
-		return !x.folded
-	})
-	if err != nil {
-		return nil, err
-	}
-	for _, row := range rows { // by the id as it is
-		r, _, err := x.row(row)
-		if err != nil {
-			return nil, err
-		}
-		if d := t.NearID(word, r.ID); d > 0 {
+		if d := t.NearID(word, string(id)); d > 0 {
+			mu.Lock()
+			defer mu.Unlock()
 			near[d] = append(near[d], row)
 		}
-	}
-	return near, nil
+		return false
+	})
+	return near, err
 }
 
 // initials scores the rows that have the typed letters as the first letters of words.
