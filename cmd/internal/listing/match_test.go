@@ -162,6 +162,27 @@ func TestExactID(t *testing.T) {
 	}
 }
 
+// TestPositions: the position of each row of an index is where the view has it.
+func TestPositions(t *testing.T) {
+	w := writer{rand.New(rand.NewPCG(2, 7))}
+	for range 20 {
+		records := w.records(1 + w.r.IntN(300))
+		v := w.listingOf(t, records, w.records(w.r.IntN(60))).view.Load()
+		want := map[int]int{}
+		for i := range v.n {
+			if row, _ := v.find(i); row >= 0 {
+				want[row] = i
+			}
+		}
+		for row := range len(records) {
+			at, ok := v.position(row)
+			if i, there := want[row]; ok != there || ok && at != i {
+				t.Fatalf("row %d is at %d %v, want %d %v", row, at, ok, i, there)
+			}
+		}
+	}
+}
+
 // TestMatchesAsRows: whatever rows have and whatever is typed, the matches and suggestions of an
 // index are those of its rows, each examined.
 func TestMatchesAsRows(t *testing.T) {
