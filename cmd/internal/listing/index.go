@@ -105,6 +105,7 @@ type record struct {
 type index struct {
 	in    io.ReaderAt
 	close func() error
+	paged atomic.Bool // whether pages may read it until the listing is closed
 
 	id       uint64 // distinguishes indexes
 	n        int
