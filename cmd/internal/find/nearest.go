@@ -157,10 +157,13 @@ func (t *Typed) Letters() (set uint32) {
 	return set
 }
 
+// MayBeInitials reports whether enough letters were typed to find first letters of words.
+func (t *Typed) MayBeInitials() bool { return len(t.joined) >= 3 }
+
 // Initials reports whether a title or folder has the first letters of words in the order
 // typed, such as "flb" for "Fix login bug", and how well.
 func (t *Typed) Initials(title, folder string) (score int, ok bool) {
-	if len(t.joined) < 3 {
+	if !t.MayBeInitials() {
 		return 0, false
 	}
 	for _, m := range fuzzy.Find(t.joined, []string{title, path.Base(folder)}) {

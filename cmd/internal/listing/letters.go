@@ -65,6 +65,9 @@ func (x *index) lettered(q *find.Query) ([]int, error) {
 		return nil, err
 	}
 	for _, w := range q.LetterWords() {
+		if all.count() == 0 {
+			return nil, nil
+		}
 		having, err := x.having(w.Word)
 		if err != nil {
 			return nil, err

@@ -128,6 +128,9 @@ func (x *index) nearIDs(t *find.Typed, word int) (map[int][]int, error) {
 
 // initials scores the rows that have the typed letters as the first letters of words.
 func (m *matcher) initials(t *find.Typed) (hits []find.Score, err error) {
+	if !t.MayBeInitials() {
+		return nil, nil
+	}
 	var mu sync.Mutex
 	add := func(at int, title, folder string) {
 		if score, ok := t.Initials(title, folder); ok {

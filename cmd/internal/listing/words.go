@@ -100,12 +100,15 @@ func (m *matcher) byWords() error {
 		if having[i], err = m.base.having(w); err != nil {
 			return err
 		}
+		if having[i].of(find.Anywhere).count() == 0 {
+			return nil
+		}
 		single = single && w.Single
 	}
 	if !single {
 		return m.tryWords(having)
 	}
-	for tier := find.InName; tier <= find.Anywhere; tier++ {
+	for tier := find.InName; tier <= find.Anywhere && (m.tier == find.None || tier <= m.tier); tier++ {
 		if err := m.add(together(having, tier).rows(), tier); err != nil {
 			return err
 		}
