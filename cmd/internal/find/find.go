@@ -103,6 +103,13 @@ func AppendName(dst []byte, title, folder, id string) []byte {
 	return dst
 }
 
+// SplitName returns the title and folder of a name; see [AppendName].
+func SplitName(name []byte) (title, folder string) {
+	line, rest, _ := bytes.Cut(name, []byte("\n"))
+	folded, _, _ := bytes.Cut(rest, []byte("\n"))
+	return string(line), string(folded)
+}
+
 // AppendPrompt appends the folded first prompt and tags, each on a line.
 func AppendPrompt(dst []byte, prompt string, tags []string) []byte {
 	dst = AppendText(dst, prompt)

@@ -49,9 +49,8 @@ func (q *Query) Letters(title, folder string) (score int, ok bool) {
 // LettersIn reports whether [Query.Letters] accepts a title and folder by their folded name;
 // see [AppendName].
 func (q *Query) LettersIn(name []byte) bool {
-	title, rest, _ := bytes.Cut(name, []byte("\n"))
-	folder, _, _ := bytes.Cut(rest, []byte("\n"))
-	return q.lettersIn(string(title), path.Base(string(folder)))
+	title, folder := SplitName(name)
+	return q.lettersIn(title, path.Base(folder))
 }
 
 // lettersIn reports whether each word of the query is in one of two folded texts, with letters

@@ -157,6 +157,9 @@ func (t *Typed) Letters() (set uint32) {
 	return set
 }
 
+// fewestPoints is the lowest score of first letters of words, for each byte typed.
+const fewestPoints = 5
+
 // MayBeInitials reports whether enough letters were typed to find first letters of words.
 func (t *Typed) MayBeInitials() bool { return len(t.joined) >= 3 }
 
@@ -167,7 +170,7 @@ func (t *Typed) Initials(title, folder string) (score int, ok bool) {
 		return 0, false
 	}
 	for _, m := range fuzzy.Find(t.joined, []string{title, path.Base(folder)}) {
-		if m.Score >= 5*len(t.joined) {
+		if m.Score >= fewestPoints*len(t.joined) {
 			return m.Score, true
 		}
 	}

@@ -84,14 +84,13 @@ func (b *builder) addJSON() {
 	}
 }
 
-// addNames adds the texts that words are searched in, and their letters.
+// addNames adds the texts that words are searched in, and their signatures.
 func (b *builder) addNames() {
 	for i, r := range b.records {
 		b.rows[i].name = b.append(nameSection, func(n []byte) []byte { return find.AppendName(n, r.Title, r.Folder(), r.ID) })
 		b.section[nameSection] = append(b.section[nameSection], nameEnd)
 		name := b.section[nameSection][b.rows[i].name.at:]
-		letters := find.LettersOf(name[:bytes.LastIndexByte(name, '\n')]) // without the id
-		b.section[letterSection] = binary.LittleEndian.AppendUint32(b.section[letterSection], letters)
+		b.section[signatureSection] = binary.LittleEndian.AppendUint64(b.section[signatureSection], uint64(find.SignatureOf(r.Title, r.Folder(), name)))
 	}
 }
 

@@ -80,9 +80,9 @@ func (w Conversations) ForgetRemoved(progress func(done, of int)) error {
 // nearest is how many conversations are suggested if none matches.
 const nearest = 3
 
-// candidates is how many conversations an [AmbiguousError] holds at most. Each is read from its
-// files.
-const candidates = 64
+// candidates is how many conversations an [AmbiguousError] holds at most, as many as are shown.
+// Each is read from its files.
+const candidates = 20
 
 // Pick returns the one conversation that query matches. The error is a
 // [*NotFoundError] or an [*AmbiguousError].
