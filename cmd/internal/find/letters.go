@@ -98,7 +98,13 @@ func scattered(word, text string) bool {
 	return price(want, text) <= len(want)/2
 }
 
-func vowel(r rune) bool { return strings.ContainsRune("aeiouy", r) }
+func vowel(r rune) bool {
+	switch r {
+	case 'a', 'e', 'i', 'o', 'u', 'y':
+		return true
+	}
+	return false
+}
 
 // inOrder reports whether text has all letters of word in order.
 func inOrder(word, text string) bool {
@@ -115,9 +121,9 @@ func inOrder(word, text string) bool {
 // price returns the lowest total price of the gaps between the letters of want in text.
 func price(want []rune, text string) int {
 	var (
-		letters = make([]rune, 0, min(len(text), maxText))
-		word    = make([]int, 0, cap(letters)) // the word index of each letter of the text
-		words   = -1
+		letters = make([]rune, 0, maxText)
+		word    = make([]int16, 0, maxText) // the word index of each letter of the text
+		words   = int16(-1)
 		inside  bool
 	)
 	for _, r := range text {
@@ -135,7 +141,7 @@ func price(want []rune, text string) int {
 		letters, word = append(letters, r), append(word, words)
 	}
 	// ends[j] is the lowest price of the letters so far with the last one at j.
-	ends, next := make([]int, len(letters)), make([]int, len(letters))
+	ends, next := make([]int, maxText)[:len(letters)], make([]int, maxText)[:len(letters)]
 	for k, r := range want {
 		// The lowest price of the letters so far: with the last one in this word and only
 		// vowels since, in this word, and in an earlier word.

@@ -46,15 +46,12 @@ func (m *matcher) eachScored(among rowSet, score func(title, folder string) (int
 		}
 	}
 	rest, err := m.base.selectNames(among, func(row int, name []byte) bool {
-		if !may(name) {
-			return false
+		if !signatures(row).IsPlain() {
+			return may(name)
 		}
-		plain := signatures(row).IsPlain()
-		if plain {
-			title, folder := find.SplitName(name)
-			add(row, title, folder)
-		}
-		return !plain
+		title, folder := find.SplitName(name)
+		add(row, title, folder)
+		return false
 	})
 	if err != nil {
 		return err
@@ -106,8 +103,8 @@ func (x *index) lettered(q *find.Query) (rowSet, error) {
 		return nil, err
 	}
 	for _, w := range q.LetterWords() {
-		if all.count() == 0 {
-			return all, nil
+		if all.count() <= x.n/fewLettered {
+			break
 		}
 		having, err := x.having(w.Word)
 		if err != nil {
@@ -182,6 +179,10 @@ func (x *index) scattered(s *find.Scatter) (rowSet, error) {
 	}
 	return rows, nil
 }
+
+// fewLettered is the part of all rows up to which looking at the letters of their names is
+// faster than looking for words in terms.
+const fewLettered = 8
 
 // manyPieces is the number of terms from which looking at the letters of all names is faster.
 const manyPieces = 50_000
