@@ -104,10 +104,10 @@ func AppendName(dst []byte, title, folder, id string) []byte {
 }
 
 // SplitName returns the title and folder of a name; see [AppendName].
-func SplitName(name []byte) (title, folder string) {
-	line, rest, _ := bytes.Cut(name, []byte("\n"))
-	folded, _, _ := bytes.Cut(rest, []byte("\n"))
-	return string(line), string(folded)
+func SplitName(name []byte) (title, folder []byte) {
+	title, rest, _ := bytes.Cut(name, []byte("\n"))
+	folder, _, _ = bytes.Cut(rest, []byte("\n"))
+	return title, folder
 }
 
 // AppendPrompt appends the folded first prompt and tags, each on a line.

@@ -6,7 +6,12 @@ import (
 )
 
 // fold returns a form of s that is equal for texts that differ only in case.
-func fold(s string) string { return string(appendFold(nil, s)) }
+func fold(s string) string {
+	if IsFolded(s) {
+		return s
+	}
+	return string(appendFold(nil, s))
+}
 
 // AppendFold appends a form of s that is equal for texts that differ only in case.
 func AppendFold(dst []byte, s string) []byte { return appendFold(dst, s) }

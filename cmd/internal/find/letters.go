@@ -50,7 +50,7 @@ func (q *Query) Letters(title, folder string) (score int, ok bool) {
 // see [AppendName].
 func (q *Query) LettersIn(name []byte) bool {
 	title, folder := SplitName(name)
-	return q.lettersIn(title, path.Base(folder))
+	return q.lettersIn(string(title), path.Base(string(folder)))
 }
 
 // lettersIn reports whether each word of the query is in one of two folded texts, with letters

@@ -50,7 +50,7 @@ func (m *matcher) eachScored(among rowSet, score func(title, folder string) (int
 			return may(name)
 		}
 		title, folder := find.SplitName(name)
-		add(row, title, folder)
+		add(row, text(title), text(folder))
 		return false
 	})
 	if err != nil {
