@@ -142,12 +142,16 @@ func price(want []rune, text string) int {
 	}
 	// ends[j] is the lowest price of the letters so far with the last one at j.
 	ends, next := make([]int, maxText)[:len(letters)], make([]int, maxText)[:len(letters)]
+	start := 0 // where the last of the letters so far is at the earliest
 	for k, r := range want {
 		// The lowest price of the letters so far: with the last one in this word and only
 		// vowels since, in this word, and in an earlier word.
 		vowels, within, before := unreachable, unreachable, unreachable
 		canJump := len(want) > minLetters && k < len(want)-1
-		for j := range letters {
+		for j := range start {
+			next[j] = unreachable
+		}
+		for j := start; j < len(letters); j++ {
 			begins := j == 0 || word[j] != word[j-1]
 			if begins {
 				before = min(before, within) + perSkipped
@@ -171,10 +175,13 @@ func price(want []rune, text string) int {
 			}
 			vowels, within = min(vowels, ends[j]), min(within, ends[j])
 		}
+		for start < len(letters) && next[start] >= unreachable {
+			start++
+		}
+		if start == len(letters) {
+			return unreachable
+		}
 		ends, next = next, ends
-	}
-	if len(ends) == 0 {
-		return unreachable
 	}
 	return slices.Min(ends)
 }
