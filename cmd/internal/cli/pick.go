@@ -28,23 +28,24 @@ type picked struct {
 // terminal, it asks.
 func (a *app) pick(ctx context.Context, w *opened, query string) (picked, error) {
 	all := listing.Filter{All: true}
-	if query == "" && a.fullScreen() {
+	switch {
+	case query == "" && a.fullScreen():
 		return a.choose(ctx, w, "", all)
-	}
-	if query != "" {
+	case query != "" && (a.fullScreen() || !a.terminal.present()): // needs no list of all that match
 		e, err := w.Pick(query)
-		if !errors.As(err, new(*workspace.AmbiguousError)) || !a.terminal.present() {
-			return picked{Entry: e}, err
-		}
-		if a.fullScreen() {
+		if a.fullScreen() && errors.As(err, new(*workspace.AmbiguousError)) {
 			return a.choose(ctx, w, query, all)
 		}
+		return picked{Entry: e}, err
 	}
-	candidates, err := candidates(w, query)
+	list, err := candidates(w, query)
 	if err != nil {
 		return picked{}, err
 	}
-	return a.pickAmong(ctx, w, selected{query, candidates, all})
+	if query != "" && len(list) == 1 {
+		return picked{Entry: list[0]}, nil
+	}
+	return a.pickAmong(ctx, w, selected{query, list, all})
 }
 
 // A selected holds the conversations that the user must choose from.
@@ -66,30 +67,13 @@ func (a *app) pickAmong(ctx context.Context, w *opened, s selected) (picked, err
 	return picked{Entry: e}, err
 }
 
-// candidates returns the conversations that query matches, or all if it is empty.
+// candidates returns the conversations that query matches, or all if it is empty; at least one.
 func candidates(w *opened, query string) ([]store.Entry, error) {
-	if query == "" {
-		all, err := w.Choices()
-		if err == nil && len(all) == 0 {
-			err = workspace.ErrNoConversation
-		}
-		return all, err
+	list, err := matching(w, query, nil)
+	if err == nil && len(list) == 0 {
+		err = workspace.ErrNoConversation
 	}
-	e, err := w.Pick(query)
-	var ambiguous *workspace.AmbiguousError
-	if errors.As(err, &ambiguous) {
-		return every(w, ambiguous, nil)
-	}
-	return []store.Entry{e}, err
-}
-
-// every returns all conversations that an ambiguous query matches among those that a filter,
-// if it is not nil, selects.
-func every(w *opened, e *workspace.AmbiguousError, only *listing.Filter) ([]store.Entry, error) {
-	if e.More == 0 {
-		return e.Candidates, nil
-	}
-	return w.Matching(e.Query, only)
+	return list, err
 }
 
 // ask lets the user choose from a numbered list. This needs only a line of input and works

@@ -13,7 +13,6 @@ import (
 	"cortext/cmd/internal/listing"
 	"cortext/cmd/internal/payload"
 	"cortext/cmd/internal/slash"
-	"cortext/cmd/internal/workspace"
 	"cortext/inject"
 	"cortext/store"
 )
@@ -220,24 +219,10 @@ func listMatches(on screen, w *opened, matches []store.Entry, asJSON bool) error
 // matching returns the conversations that match a query and the flags. Without either it
 // returns all of them, completed ones last.
 func matching(w *opened, query string, only *listing.Filter) ([]store.Entry, error) {
-	var e store.Entry
-	var err error
-	switch {
-	case query == "" && only == nil:
+	if query == "" && only == nil {
 		return w.Choices()
-	case only == nil:
-		e, err = w.Pick(query)
-	default:
-		e, err = w.PickAmong(query, *only)
 	}
-	var ambiguous *workspace.AmbiguousError
-	switch {
-	case errors.As(err, &ambiguous):
-		return every(w, ambiguous, only)
-	case err != nil:
-		return nil, err
-	}
-	return []store.Entry{e}, nil
+	return w.Matching(query, only)
 }
 
 // dryRun prints what a launch would deliver and how. If the launch is not possible, it

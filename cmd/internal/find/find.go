@@ -103,6 +103,13 @@ func AppendName(dst []byte, title, folder, id string) []byte {
 	return dst
 }
 
+// SplitName returns the title and folder of a name; see [AppendName].
+func SplitName(name []byte) (title, folder []byte) {
+	title, rest, _ := bytes.Cut(name, []byte("\n"))
+	folder, _, _ = bytes.Cut(rest, []byte("\n"))
+	return title, folder
+}
+
 // AppendPrompt appends the folded first prompt and tags, each on a line.
 func AppendPrompt(dst []byte, prompt string, tags []string) []byte {
 	dst = AppendText(dst, prompt)
@@ -169,8 +176,11 @@ func BaseName(folder string) string {
 	return strings.ReplaceAll(fold(path.Base(folder)), "\n", " ")
 }
 
-// Exact returns an id and [BaseName]s. Each conversation that the query hits in a tier up
-// to [ByFolder] has at least one of them.
+// FoldID returns a folded id as [AppendName] has it.
+func FoldID(id string) string { return strings.ReplaceAll(fold(id), "\n", " ") }
+
+// Exact returns an id, and names that are [BaseName]s or folded ids. Each conversation that
+// the query hits in a tier up to [ByFolder] has at least one of them.
 func (q *Query) Exact() (id string, bases []string) {
 	return string(q.text), append(strings.Split(string(q.place), "/"), string(q.text))
 }

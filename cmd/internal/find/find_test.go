@@ -1,7 +1,9 @@
 package find
 
 import (
+	"bytes"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -331,5 +333,66 @@ func BenchmarkNearest(b *testing.B) {
 				Nearest(items, query, 5)
 			}
 		})
+	}
+}
+
+// TestSignature: what a signature rejects has no score, and plain texts have the score of
+// their folded name.
+func TestSignature(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 5))
+	pieces := strings.Split("tab\tretry login Retry tokenBudget API api e2e x I Straße \u212Aelvin İstanbul naïve 日本語 a\x00b user_name half/way v2.0 fix:it C++ 77777 0", " ")
+	text := func() string {
+		s := ""
+		for range r.IntN(5) {
+			s += pieces[r.IntN(len(pieces))] + []string{" ", " ", "-", "  ", ""}[r.IntN(5)]
+		}
+		return s
+	}
+	accepted, rejected, plain := 0, 0, 0
+	for range 50_000 {
+		title, folder := text(), "2026-03-01/"+strings.ReplaceAll(text(), "/", "")
+		typed := ""
+		for _, w := range strings.Fields(title + folder[11:]) {
+			letters := []rune(w)
+			typed += string(letters[:min(len(letters), r.IntN(3))])
+		}
+		if r.IntN(3) == 0 {
+			typed = text()
+		}
+		name := AppendName(nil, title, folder, "x")
+		ty, s := ParseTyped(typed), SignatureOf(title, folder, name)
+		adjacent := 0
+		for _, pair := range ty.Pairs() {
+			if bytes.Contains(name, []byte(pair)) {
+				adjacent++
+			}
+		}
+		score, ok := ty.Initials(title, folder)
+		may := s.HasLetters(ty.Letters()) && ty.MayHaveInitials(s, adjacent)
+		if ok && !may {
+			t.Fatalf("%q in %q, %q: score %d, but its signature %x is rejected", typed, title, folder, score, s)
+		}
+		if ok {
+			accepted++
+		} else if !may {
+			rejected++
+		}
+		if !s.IsPlain() {
+			continue
+		}
+		plain++
+		foldedTitle, foldedFolder := SplitName(name)
+		if same, has := ty.Initials(string(foldedTitle), string(foldedFolder)); same != score || has != ok {
+			t.Fatalf("%q in %q, %q: score %d %v, folded %d %v", typed, title, folder, score, ok, same, has)
+		}
+		if q, ok := Parse(typed); ok {
+			score, ok := q.Letters(title, folder)
+			if same, has := q.Letters(string(foldedTitle), string(foldedFolder)); same != score || has != ok {
+				t.Fatalf("%q in %q, %q: letters %d %v, folded %d %v", typed, title, folder, score, ok, same, has)
+			}
+		}
+	}
+	if accepted < 1000 || rejected < 1000 || plain < 1000 {
+		t.Errorf("%d accepted, %d rejected, %d plain", accepted, rejected, plain)
 	}
 }

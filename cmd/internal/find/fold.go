@@ -6,7 +6,12 @@ import (
 )
 
 // fold returns a form of s that is equal for texts that differ only in case.
-func fold(s string) string { return string(appendFold(nil, s)) }
+func fold(s string) string {
+	if IsFolded(s) {
+		return s
+	}
+	return string(appendFold(nil, s))
+}
 
 // AppendFold appends a form of s that is equal for texts that differ only in case.
 func AppendFold(dst []byte, s string) []byte { return appendFold(dst, s) }
@@ -33,8 +38,7 @@ func appendFold(dst []byte, s string) []byte {
 	return dst
 }
 
-// IsFolded reports whether folding, as [AppendName] does, leaves an ASCII text as
-// it is.
+// IsFolded reports whether a text is ASCII that [FoldID] leaves as it is.
 func IsFolded(s string) bool {
 	for i := range len(s) {
 		if c := s[i]; c >= utf8.RuneSelf || 'A' <= c && c <= 'Z' || c == '\n' {

@@ -49,8 +49,7 @@ func (q *Query) Letters(title, folder string) (score int, ok bool) {
 // LettersIn reports whether [Query.Letters] accepts a title and folder by their folded name;
 // see [AppendName].
 func (q *Query) LettersIn(name []byte) bool {
-	title, rest, _ := bytes.Cut(name, []byte("\n"))
-	folder, _, _ := bytes.Cut(rest, []byte("\n"))
+	title, folder := SplitName(name)
 	return q.lettersIn(string(title), path.Base(string(folder)))
 }
 
@@ -99,7 +98,13 @@ func scattered(word, text string) bool {
 	return price(want, text) <= len(want)/2
 }
 
-func vowel(r rune) bool { return strings.ContainsRune("aeiouy", r) }
+func vowel(r rune) bool {
+	switch r {
+	case 'a', 'e', 'i', 'o', 'u', 'y':
+		return true
+	}
+	return false
+}
 
 // inOrder reports whether text has all letters of word in order.
 func inOrder(word, text string) bool {
@@ -116,9 +121,9 @@ func inOrder(word, text string) bool {
 // price returns the lowest total price of the gaps between the letters of want in text.
 func price(want []rune, text string) int {
 	var (
-		letters = make([]rune, 0, min(len(text), maxText))
-		word    = make([]int, 0, cap(letters)) // the word index of each letter of the text
-		words   = -1
+		letters = make([]rune, 0, maxText)
+		word    = make([]int16, 0, maxText) // the word index of each letter of the text
+		words   = int16(-1)
 		inside  bool
 	)
 	for _, r := range text {
@@ -136,13 +141,17 @@ func price(want []rune, text string) int {
 		letters, word = append(letters, r), append(word, words)
 	}
 	// ends[j] is the lowest price of the letters so far with the last one at j.
-	ends, next := make([]int, len(letters)), make([]int, len(letters))
+	ends, next := make([]int, maxText)[:len(letters)], make([]int, maxText)[:len(letters)]
+	start := 0 // where the last of the letters so far is at the earliest
 	for k, r := range want {
 		// The lowest price of the letters so far: with the last one in this word and only
 		// vowels since, in this word, and in an earlier word.
 		vowels, within, before := unreachable, unreachable, unreachable
 		canJump := len(want) > minLetters && k < len(want)-1
-		for j := range letters {
+		for j := range start {
+			next[j] = unreachable
+		}
+		for j := start; j < len(letters); j++ {
 			begins := j == 0 || word[j] != word[j-1]
 			if begins {
 				before = min(before, within) + perSkipped
@@ -166,10 +175,13 @@ func price(want []rune, text string) int {
 			}
 			vowels, within = min(vowels, ends[j]), min(within, ends[j])
 		}
+		for start < len(letters) && next[start] >= unreachable {
+			start++
+		}
+		if start == len(letters) {
+			return unreachable
+		}
 		ends, next = next, ends
-	}
-	if len(ends) == 0 {
-		return unreachable
 	}
 	return slices.Min(ends)
 }

@@ -2,6 +2,7 @@ package find
 
 import (
 	"bytes"
+	"math"
 	"math/bits"
 	"path"
 	"slices"
@@ -42,8 +43,9 @@ func Nearest(items []Item, query string, n int) []int {
 // A Typed is a query without a match, to find what is near it.
 type Typed struct {
 	words   []string
-	letters []uint32 // of each word
-	total   int      // twice the number of letters
+	letters []uint32    // of each word
+	times   [][32]uint8 // how often each word has each of its letters
+	total   int         // twice the number of letters
 	joined  string
 }
 
@@ -54,6 +56,11 @@ func ParseTyped(query string) *Typed {
 	for _, w := range t.words {
 		t.total += 2 * utf8.RuneCountInString(w)
 		t.letters = append(t.letters, LettersOf([]byte(w)))
+		var times [32]uint8
+		for _, r := range w[:min(len(w), math.MaxUint8)] {
+			times[bits.TrailingZeros32(letterBit(r))]++
+		}
+		t.times = append(t.times, times)
 	}
 	t.joined = strings.Join(t.words, "")
 	return t
@@ -83,7 +90,7 @@ func (t *Typed) score(it *Item, seen map[string][]int) (score int) {
 	}
 	for k := range best {
 		if t.MayBeID(k) {
-			best[k] = max(best[k], t.NearID(k, it.ID))
+			best[k] = max(best[k], t.NearID(k, FoldID(it.ID)))
 		}
 		score += best[k]
 	}
@@ -96,7 +103,7 @@ func (t *Typed) MayBeID(word int) bool {
 	return len(w) >= idFrom && strings.ContainsAny(w, "0123456789")
 }
 
-// NearID returns how near an id is to a typed word.
+// NearID returns how near a folded id is to a typed word; see [FoldID].
 func (t *Typed) NearID(word int, id string) int { return nearness(t.words[word:word+1], id)[0] }
 
 // MayBeNear returns a function that reports whether a folded id may be near a typed word.
@@ -137,7 +144,11 @@ func (t *Typed) MayBeNear(word int) func(id []byte) bool {
 // NearTerm returns how near a term of a title or folder is to a typed word; see [EachTerm].
 func (t *Typed) NearTerm(word int, term []byte, letters uint32) (near int) {
 	typed := t.words[word]
-	if bits.OnesCount32(t.letters[word]&^letters) > slips(len(typed)) {
+	missing := 0
+	for set := t.letters[word] &^ letters; set != 0; set &= set - 1 {
+		missing += int(t.times[word][bits.TrailingZeros32(set)])
+	}
+	if missing > slips(len(typed)) {
 		return 0 // each slip adds one letter at most
 	}
 	if !hasIdeograph(term) {
@@ -157,14 +168,20 @@ func (t *Typed) Letters() (set uint32) {
 	return set
 }
 
+// fewestPoints is the lowest score of first letters of words, for each byte typed.
+const fewestPoints = 5
+
+// MayBeInitials reports whether enough letters were typed to find first letters of words.
+func (t *Typed) MayBeInitials() bool { return len(t.joined) >= 3 }
+
 // Initials reports whether a title or folder has the first letters of words in the order
 // typed, such as "flb" for "Fix login bug", and how well.
 func (t *Typed) Initials(title, folder string) (score int, ok bool) {
-	if len(t.joined) < 3 {
+	if !t.MayBeInitials() {
 		return 0, false
 	}
 	for _, m := range fuzzy.Find(t.joined, []string{title, path.Base(folder)}) {
-		if m.Score >= 5*len(t.joined) {
+		if m.Score >= fewestPoints*len(t.joined) {
 			return m.Score, true
 		}
 	}
@@ -187,21 +204,26 @@ func (t *Typed) InOrder(name []byte) bool {
 // LettersOf returns the letters and digits of a folded text as a set, in which rare ones
 // stand for each other.
 func LettersOf(text []byte) (set uint32) {
-	const most = 26
 	for i := 0; i < len(text); {
 		c, size := rune(text[i]), 1
 		if c >= utf8.RuneSelf {
 			c, size = utf8.DecodeRune(text[i:])
 		}
 		i += size
-		switch {
-		case 'a' <= c && c <= 'z':
-			set |= 1 << (c - 'a')
-		case letter(c):
-			set |= 1 << (most + c%(32-most))
+		if letter(c) {
+			set |= letterBit(c)
 		}
 	}
 	return set
+}
+
+// letterBit returns the bit of a folded letter in a set.
+func letterBit(c rune) uint32 {
+	const most = 26
+	if 'a' <= c && c <= 'z' {
+		return 1 << (c - 'a')
+	}
+	return 1 << (most + c%(32-most))
 }
 
 // wordsOf splits a folded text into words: runs of letters and digits, and each character

@@ -164,3 +164,40 @@ func walk(b *testing.B, root string, n int) {
 		b.Fatal(found, err)
 	}
 }
+
+// BenchmarkPosition finds the position of each of many rows after some of them changed. More
+// changes should not make it much slower.
+func BenchmarkPosition(b *testing.B) {
+	records := make([]*record, 100_000)
+	for i := range records {
+		records[i] = &record{Row: Row{Path: fmt.Sprintf("conversations/2026-03-01/%06d-plan", i), LastActive: time.Unix(int64(-i), 0)}}
+	}
+	x, _, err := inMemory(records)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, changed := range []int{0, 1000} {
+		up := &update{gone: map[int]bool{}}
+		for k := range changed {
+			row := k * (x.n / changed)
+			up.gone[row], up.added = true, append(up.added, records[row])
+		}
+		v, err := newView(x, up)
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Run(fmt.Sprint(changed), func(b *testing.B) {
+			for b.Loop() {
+				found := 0
+				for row := range x.n {
+					if _, ok := v.position(row); ok {
+						found++
+					}
+				}
+				if found != x.n-changed {
+					b.Fatal(found)
+				}
+			}
+		})
+	}
+}

@@ -16,11 +16,8 @@ func (x *index) checked(block int64, b []byte) bool {
 	return crc32.ChecksumIEEE(b) == binary.LittleEndian.Uint32(x.sums[4*block:])
 }
 
-// manyBlocks is how many blocks of a section are read one by one before the rest is read at once.
-const manyBlocks = 48
-
 // bytes returns a part of a section. It reads the blocks of the part, or the whole section
-// if many blocks have been read already.
+// if half of it has been read already.
 func (x *index) bytes(section int, at, size int64) ([]byte, error) {
 	if at < 0 || size < 0 || at+size > x.size[section] {
 		return nil, errDamaged
@@ -33,7 +30,7 @@ func (x *index) bytes(section int, at, size int64) ([]byte, error) {
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.reads[section] > manyBlocks {
+	if int64(x.reads[section]) > x.size[section]/blockBytes/2 {
 		if b, err := x.load(section); err == nil { // on failure, the damage may be elsewhere
 			return b[at : at+size : at+size], nil
 		}
@@ -150,21 +147,28 @@ func (x *index) places(section int, texts [][]byte) ([]int, error) {
 		k := (at - begin) / blockBytes
 		return may != nil && may[k/8]&(1<<(k%8)) == 0
 	}
-	err := eachPart(begin, end, func(at, next int64) bool {
+	err := x.eachRun(section, skips, search)
+	slices.Sort(all)
+	return all, err
+}
+
+// eachRun calls read in parallel for runs of the blocks of a section without those that are
+// skipped. Runs of the same part are read in order. It returns an error if read returns false.
+func (x *index) eachRun(section int, skips func(at int64) bool, read func(at, end int64) bool) error {
+	begin, end := x.blocksOf(section)
+	return eachPart(begin, end, func(at, next int64) bool {
 		for at < next {
 			run := at
 			for run < next && !skips(run) {
 				run += blockBytes
 			}
-			if run > at && !search(at, min(run, next)) {
+			if run > at && !read(at, min(run, next)) {
 				return false
 			}
 			at = run + blockBytes // the block at run is skipped
 		}
 		return true
 	})
-	slices.Sort(all)
-	return all, err
 }
 
 // eachRow calls f with the rows, in parallel. It reads the section in parts without

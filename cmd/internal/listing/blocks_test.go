@@ -71,6 +71,41 @@ func TestPlacesReadsLittle(t *testing.T) {
 	}
 }
 
+// TestReadsNothingInVain: what cannot change the answer is not read.
+func TestReadsNothingInVain(t *testing.T) {
+	_, file := large(t)
+	for _, c := range []struct {
+		query   string
+		section int
+	}{
+		{"qqqq login", hitSection}, // no row has the first word
+		{"pn", nameSection},        // too short for the first letters of words
+	} {
+		in := &countingReader{in: bytes.NewReader(file)}
+		x, err := openIndex(in, int64(len(file)), func() error { return nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		in.from, in.end = x.data+x.from[c.section], x.data+x.from[c.section]+x.size[c.section]
+		l := &Listing{}
+		v, err := newView(x, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.view.Store(v)
+		if at, _ := l.Match(c.query, everything); len(at) > 0 {
+			t.Errorf("%q finds %v", c.query, at)
+		}
+		if c.section == nameSection {
+			in.read.Store(0) // of the match
+			l.Nearest(c.query, everything, 3)
+		}
+		if n := in.read.Load(); n >= blockBytes { // a block may belong to two sections
+			t.Errorf("%q: %d bytes were read in vain", c.query, n)
+		}
+	}
+}
+
 // A countingReader counts the bytes that are read of a part.
 type countingReader struct {
 	in        io.ReaderAt

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -82,6 +83,46 @@ func TestHandEdits(t *testing.T) {
 	w.git = "another commit"
 	if l = w.open(); l.Row(39).Title != "from git" {
 		t.Errorf("after a checkout: %q", l.Row(39).Title)
+	}
+}
+
+// TestRefreshCloses: an index that another one replaced is closed when nobody reads it any
+// more: at once, or with the listing if a page may read it.
+func TestRefreshCloses(t *testing.T) {
+	for _, changed := range []bool{false, true} {
+		w := filled(t, 40)
+		l := w.open()
+		refresh := func() (before *index) {
+			t.Helper()
+			before = l.view.Load().base
+			if changed {
+				w.retitle(new(l.Row(7)), l.Row(7).Title+" by hand")
+			}
+			if err := l.Refresh(); err != nil || l.view.Load().base == before {
+				t.Fatalf("changed %v: the index is the same, %v", changed, err)
+			}
+			return before
+		}
+		if first := refresh(); !errors.Is(first.close(), os.ErrClosed) {
+			t.Errorf("changed %v: the replaced index is open", changed)
+		}
+		l.Close()
+		l = w.open()
+		p, err := l.Page(Selection{Filter: everything})
+		if err != nil {
+			t.Fatal(err)
+		}
+		second := refresh()
+		if rows, err := p.Rows(); err != nil || len(slices.Collect(rows)) != 40 {
+			t.Errorf("changed %v: the page is gone, %v", changed, err)
+		}
+		if _, err := second.in.ReadAt(make([]byte, 1), 0); err != nil {
+			t.Errorf("changed %v: the index of a page is closed: %v", changed, err)
+		}
+		l.Close()
+		if !errors.Is(second.close(), os.ErrClosed) {
+			t.Errorf("changed %v: the index of a page is open after Close", changed)
+		}
 	}
 }
 

@@ -22,35 +22,35 @@ import (
 // when it is first read, so that any damage counts as a missing index.
 
 const (
-	indexMagic = "cortext listing index 5"
+	indexMagic = "cortext listing index 6"
 	headBytes  = 512
 	blockBytes = 32 << 10
 	rowBytes   = 96
 	slotBytes  = 12
 
-	letterBytes = 4
+	signatureBytes = 8
 )
 
 // The sections.
 const (
-	rowSection    = iota // rows of fixed length: see fixed
-	lookSection          // the state of the files that each row was read from
-	heapSection          // title, path, ids, tags and twins of each row
-	textSection          // first prompt and summary of each row
-	nameSection          // the text that words are searched in: see [find.AppendName]
-	wordSection          // types, statuses, agents, models and providers, each once
-	idSection            // rows by the hash of their id, sorted
-	folderSection        // rows by the hash of their folders, sorted by day
-	baseSection          // rows by the hash of their folder's own name
-	jsonSection          // rows as --json prints them, separated by commas
-	sourceSection        // the sources of each row, after a table of where they begin
-	titleSection         // rows by the hash of their folded title
-	termSection          // the terms of names, first prompts and summaries: see [builder.addTerms]
-	placeSection         // where the hits of each term begin
-	hitSection           // the rows that have each term
-	orderSection         // the number of names that end before each of their blocks
-	letterSection        // the letters of each row's title and folder: see [find.LettersOf]
-	gramSection          // which blocks of names may contain a text: see [builder.addGrams]
+	rowSection       = iota // rows of fixed length: see fixed
+	lookSection             // the state of the files that each row was read from
+	heapSection             // title, path, ids, tags and twins of each row
+	textSection             // first prompt and summary of each row
+	nameSection             // the text that words are searched in: see [find.AppendName]
+	wordSection             // types, statuses, agents, models and providers, each once
+	idSection               // rows by the hash of their id, sorted
+	folderSection           // rows by the hash of their folders, sorted by day
+	baseSection             // rows by the hash of their folder's own name, and of ids that folding changes
+	jsonSection             // rows as --json prints them, separated by commas
+	sourceSection           // the sources of each row, after a table of where they begin
+	titleSection            // rows by the hash of their folded title
+	termSection             // the terms of names, first prompts and summaries: see [builder.addTerms]
+	placeSection            // where the hits of each term begin
+	hitSection              // the rows that have each term
+	orderSection            // the number of names that end before each of their blocks
+	signatureSection        // the signature of each row's name: see [find.Signature]
+	gramSection             // which blocks of names may contain a text: see [builder.addGrams]
 	sectionCount
 )
 
@@ -105,12 +105,12 @@ type record struct {
 type index struct {
 	in    io.ReaderAt
 	close func() error
+	paged atomic.Bool // whether pages may read it until the listing is closed
 
 	id       uint64 // distinguishes indexes
 	n        int
-	shown    int  // rows with isShown
-	archived int  // rows with isArchived
-	folded   bool // whether folding changes no id
+	shown    int // rows with isShown
+	archived int // rows with isArchived
 	sums     []byte
 	data     int64 // offset of the sections
 	from     [sectionCount]int64
@@ -136,7 +136,6 @@ func openIndex(in io.ReaderAt, size int64, closer func() error) (*index, error) 
 		return nil, errDamaged
 	}
 	x.id, x.n, x.shown, x.archived = binary.LittleEndian.Uint64(h[40:]), int(u32(48)), int(u32(52)), int(u32(56))
-	x.folded = u32(60) != 0
 	blocks := u32(32)
 	x.data = headBytes + 4*blocks
 	at := int64(0)
@@ -148,7 +147,7 @@ func openIndex(in io.ReaderAt, size int64, closer func() error) (*index, error) 
 		at += x.size[s]
 	}
 	if size != x.data+at || blocks != (at+blockBytes-1)/blockBytes || x.size[rowSection] != int64(x.n)*rowBytes ||
-		x.size[lookSection] != int64(x.n)*store.LookBytes || x.size[letterSection] != int64(x.n)*letterBytes || x.size[idSection]%slotBytes+x.size[folderSection]%slotBytes+x.size[baseSection]%slotBytes+x.size[titleSection]%slotBytes != 0 {
+		x.size[lookSection] != int64(x.n)*store.LookBytes || x.size[signatureSection] != int64(x.n)*signatureBytes || x.size[idSection]%slotBytes+x.size[folderSection]%slotBytes+x.size[baseSection]%slotBytes+x.size[titleSection]%slotBytes != 0 {
 		return nil, errDamaged
 	}
 	if x.sums = head[headBytes:]; x.data <= int64(len(head)) {

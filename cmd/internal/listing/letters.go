@@ -12,29 +12,14 @@ import (
 // byLetters finds matches in the last tier, best first.
 func (m *matcher) byLetters() ([]int, find.Tier, error) {
 	var scores []find.Score
-	var mu sync.Mutex
-	add := func(at int, title, folder string) {
-		if score, ok := m.query.Letters(title, folder); ok {
-			mu.Lock()
-			defer mu.Unlock()
+	m.eachAdded(func(at, added int) {
+		if score, ok := m.query.Letters(m.added[added].Title, m.added[added].Folder()); ok {
 			scores = append(scores, find.Score{At: at, Score: score})
 		}
-	}
-	for _, s := range m.spans {
-		if s.base < 0 && m.sel.filter.Selects(&m.added[s.added].Row) {
-			r := &m.added[s.added].Row
-			add(s.at, r.Title, r.Folder())
-		}
-	}
+	})
 	rows, err := m.base.lettered(m.query)
 	if err == nil {
-		err = m.eachOf(rows, func(at, row int) error {
-			title, folder, err := m.base.titled(row)
-			if err == nil {
-				add(at, title, folder)
-			}
-			return err
-		})
+		err = m.eachScored(rows, m.query.Letters, m.query.LettersIn, func(at, score int) { scores = append(scores, find.Score{At: at, Score: score}) })
 	}
 	if err != nil || len(scores) == 0 {
 		return nil, find.None, err
@@ -43,15 +28,67 @@ func (m *matcher) byLetters() ([]int, find.Tier, error) {
 	return find.Best(scores, len(scores)), find.ByLetters, nil
 }
 
-// withLetters returns the rows whose title and folder have some letters; see [find.LettersOf].
-func (x *index) withLetters(want uint32) (rowSet, error) {
-	letters, err := x.load(letterSection)
+// eachScored calls f with the position and score of those of some rows of the index that are
+// in the listing, that the filter selects and that have a score by their title and folder. may
+// reports whether they may have one by their folded name.
+func (m *matcher) eachScored(among rowSet, score func(title, folder string) (int, bool), may func(name []byte) bool, f func(at, score int)) error {
+	signatures, err := m.base.signatures()
+	if err != nil {
+		return err
+	}
+	scores := map[int]int{} // of rows
+	var mu sync.Mutex
+	add := func(row int, title, folder string) {
+		if score, ok := score(title, folder); ok {
+			mu.Lock()
+			defer mu.Unlock()
+			scores[row] = score
+		}
+	}
+	rest, err := m.base.selectNames(among, func(row int, name []byte) bool {
+		if !signatures(row).IsPlain() {
+			return may(name)
+		}
+		title, folder := find.SplitName(name)
+		add(row, text(title), text(folder))
+		return false
+	})
+	if err != nil {
+		return err
+	}
+	err = inChunks(len(rest), func(from, end int) error {
+		for _, row := range rest[from:end] {
+			title, folder, err := m.base.titled(row)
+			if err != nil {
+				return err
+			}
+			add(row, title, folder)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return m.eachSelected(slices.Sorted(maps.Keys(scores)), func(at, row int) { f(at, scores[row]) })
+}
+
+// signatures returns a function that returns the signature of each row.
+func (x *index) signatures() (func(row int) find.Signature, error) {
+	b, err := x.load(signatureSection)
+	return func(row int) find.Signature {
+		return find.Signature(binary.LittleEndian.Uint64(b[row*signatureBytes:]))
+	}, err
+}
+
+// signed returns the rows whose signature is accepted.
+func (x *index) signed(accepts func(row int, s find.Signature) bool) (rowSet, error) {
+	signature, err := x.signatures()
 	if err != nil {
 		return nil, err
 	}
 	rows := x.noRows()
 	for row := range x.n {
-		if binary.LittleEndian.Uint32(letters[row*letterBytes:])&want == want {
+		if accepts(row, signature(row)) {
 			rows.add(row)
 		}
 	}
@@ -59,12 +96,16 @@ func (x *index) withLetters(want uint32) (rowSet, error) {
 }
 
 // lettered returns the rows whose title or folder may have each word, or its letters.
-func (x *index) lettered(q *find.Query) ([]int, error) {
-	all, err := x.withLetters(q.LetterSet())
+func (x *index) lettered(q *find.Query) (rowSet, error) {
+	want := q.LetterSet()
+	all, err := x.signed(func(_ int, s find.Signature) bool { return s.HasLetters(want) })
 	if err != nil {
 		return nil, err
 	}
 	for _, w := range q.LetterWords() {
+		if all.count() <= x.n/fewLettered {
+			break
+		}
 		having, err := x.having(w.Word)
 		if err != nil {
 			return nil, err
@@ -79,10 +120,7 @@ func (x *index) lettered(q *find.Query) ([]int, error) {
 		}
 		all.keep(set)
 	}
-	if all.count() <= manyLettered {
-		return all.rows(), nil
-	}
-	return x.selectNames(func(row int, name []byte) bool { return all.has(row) && q.LettersIn(name) })
+	return all, nil
 }
 
 // scattered returns the rows in which the letters of a word may be scattered: those with
@@ -142,8 +180,9 @@ func (x *index) scattered(s *find.Scatter) (rowSet, error) {
 	return rows, nil
 }
 
-// manyLettered is the number of rows from which checking names first is faster.
-const manyLettered = 8192
+// fewLettered is the part of all rows up to which looking at the letters of their names is
+// faster than looking for words in terms.
+const fewLettered = 8
 
 // manyPieces is the number of terms from which looking at the letters of all names is faster.
 const manyPieces = 50_000

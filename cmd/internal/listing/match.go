@@ -115,6 +115,11 @@ func (v *view) match(q *find.Query, f *Filter) ([]int, find.Tier, error) {
 // eachSelected calls f with the positions of those of some sorted rows of the index that are
 // still there and that the filter selects.
 func (m *matcher) eachSelected(rows []int, f func(at, row int)) error {
+	if !m.all && len(rows) > manyRows {
+		if err := m.sel.decide(m.base); err != nil {
+			return err
+		}
+	}
 	for k, s := range m.spans {
 		if s.base < 0 {
 			continue

@@ -49,7 +49,7 @@ func (w writer) records(n int) []*record {
 		}
 		r.ID = fmt.Sprintf("01kce%d%06d", w.r.IntN(3), w.r.IntN(1_000_000))
 		if byHand && w.r.IntN(8) == 0 {
-			r.ID = strings.Map(func(c rune) rune { return max(c%utf8.RuneSelf, ' ') }, w.text(2))
+			r.ID = w.text(2)
 		}
 		r.Path = fmt.Sprintf("conversations/2026-%02d-%02d/%04d-%s", 1+w.r.IntN(12), 1+w.r.IntN(28), w.r.IntN(2400), strings.ReplaceAll(w.text(4), " ", "-"))
 		if w.r.IntN(20) == 0 {
@@ -140,6 +140,47 @@ func (w writer) listingOf(t *testing.T, records, added []*record) *Listing {
 	l := &Listing{}
 	l.view.Store(v)
 	return l
+}
+
+// TestExactID: an id finds its conversation although others begin with it, also an id that
+// someone wrote and that folding changes.
+func TestExactID(t *testing.T) {
+	w := writer{rand.New(rand.NewPCG(1, 7))}
+	for _, id := range []string{"strasse-7", "straße-7", "STRASSE-7", "straẞe-7", "\u212A-7", "a\nb"} {
+		records := w.records(20)
+		for i, r := range records {
+			r.ID = id
+			if i > 0 {
+				r.ID += fmt.Sprint(i)
+			}
+		}
+		for _, typed := range []string{id, strings.ToUpper(id), strings.ToLower(id)} {
+			if at, tier := w.listingOf(t, records, nil).Match(typed, everything); !slices.Equal(at, []int{0}) || tier != find.ByID {
+				t.Errorf("id %q: %q finds %v in tier %d", id, typed, at, tier)
+			}
+		}
+	}
+}
+
+// TestPositions: the position of each row of an index is where the view has it.
+func TestPositions(t *testing.T) {
+	w := writer{rand.New(rand.NewPCG(2, 7))}
+	for range 20 {
+		records := w.records(1 + w.r.IntN(300))
+		v := w.listingOf(t, records, w.records(w.r.IntN(60))).view.Load()
+		want := map[int]int{}
+		for i := range v.n {
+			if row, _ := v.find(i); row >= 0 {
+				want[row] = i
+			}
+		}
+		for row := range len(records) {
+			at, ok := v.position(row)
+			if i, there := want[row]; ok != there || ok && at != i {
+				t.Fatalf("row %d is at %d %v, want %d %v", row, at, ok, i, there)
+			}
+		}
+	}
 }
 
 // TestMatchesAsRows: whatever rows have and whatever is typed, the matches and suggestions of an

@@ -27,15 +27,26 @@ func (b *builder) skippedBefore(section int) (n int) {
 	return n % blockBytes
 }
 
-// selectNames returns the sorted numbers of the rows that are selected by their name. It calls
-// keep in parallel, and reads the section of names in parts without keeping them.
-func (x *index) selectNames(keep func(row int, name []byte) bool) ([]int, error) {
+// selectNames returns the sorted numbers of those of some rows that are selected by their name.
+// It calls keep in parallel. It reads the section of names in parts without keeping them, and
+// only blocks in which a name of the rows may begin.
+func (x *index) selectNames(among rowSet, keep func(row int, name []byte) bool) ([]int, error) {
+	if among.count() == 0 {
+		return nil, nil
+	}
 	begin, end := x.blocksOf(nameSection)
 	from, size := x.from[nameSection], x.size[nameSection]
 	order, err := x.load(orderSection)
 	if err != nil || int64(len(order)) != (end-begin+blockBytes-1)/blockBytes*4 {
 		return nil, errDamaged
 	}
+	ended := func(at int64) int { // the number of names that end before a block
+		if at >= end {
+			return x.n - 1
+		}
+		return int(binary.LittleEndian.Uint32(order[(at-begin)/blockBytes*4:]))
+	}
+	skips := func(at int64) bool { return !among.hasAny(ended(at), min(ended(at+blockBytes), x.n-1)) }
 	var wrong atomic.Bool // whether there are more names than rows
 	wanted := keep
 	keep = func(row int, name []byte) bool {
@@ -43,12 +54,12 @@ func (x *index) selectNames(keep func(row int, name []byte) bool) ([]int, error)
 			wrong.Store(true)
 			return false
 		}
-		return wanted(row, name)
+		return among.has(row) && wanted(row, name)
 	}
 	kept := make([][]int, (end-begin+copied-1)/copied) // of each part
 	var long atomic.Bool                               // whether a name does not fit into a buffer
 	buffers := sync.Pool{New: func() any { b := make([]byte, copied+blockBytes); return &b }}
-	err = eachPart(begin, end, func(at, next int64) bool {
+	err = x.eachRun(nameSection, skips, func(at, next int64) bool {
 		b := buffers.Get().(*[]byte)
 		defer buffers.Put(b)
 		part := (*b)[:min(next+blockBytes, end)-at] // a name may begin in this part and end in the next
@@ -58,13 +69,14 @@ func (x *index) selectNames(keep func(row int, name []byte) bool) ([]int, error)
 		skip := max(from-at, 0)
 		part = part[skip:min(int64(len(part)), from+size-at)]
 		own := min(next-at-skip, int64(len(part)))
-		row, first := int(binary.LittleEndian.Uint32(order[(at-begin)/blockBytes*4:])), 0
+		row, first := ended(at), 0
 		if at > begin { // the name that ends first begins before
 			row, first = row+1, bytes.IndexByte(part[:own], nameEnd)+1
 		}
 		if at == begin || first > 0 {
 			list, ok := namesFrom(part, first, int(own), row, keep)
-			kept[(at-begin)/copied] = list
+			k := (at - begin) / copied
+			kept[k] = append(kept[k], list...)
 			if !ok {
 				long.Store(true)
 			}

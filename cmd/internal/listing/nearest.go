@@ -111,62 +111,58 @@ func (x *index) nearIDs(t *find.Typed, word int) (map[int][]int, error) {
 	may := t.MayBeNear(word)
 	near := map[int][]int{}
 	var mu sync.Mutex
-	rows, err := x.selectNames(func(row int, name []byte) bool {
+	_, err := x.selectNames(x.allRows(), func(row int, name []byte) bool {
 		id := name[bytes.LastIndexByte(name, '\n')+1:]
 		if !may(id) {
 			return false
 		}
-		if x.folded {
-			if d := t.NearID(word, string(id)); d > 0 {
-				mu.Lock()
-				near[d] = append(near[d], row)
-				mu.Unlock()
-			}
-		}
-		return !x.folded
-	})
-	if err != nil {
-		return nil, err
-	}
-	for _, row := range rows { // by the id as it is
-		r, _, err := x.row(row)
-		if err != nil {
-			return nil, err
-		}
-		if d := t.NearID(word, r.ID); d > 0 {
+		if d := t.NearID(word, string(id)); d > 0 {
+			mu.Lock()
+			defer mu.Unlock()
 			near[d] = append(near[d], row)
 		}
-	}
-	return near, nil
+		return false
+	})
+	return near, err
 }
 
 // initials scores the rows that have the typed letters as the first letters of words.
 func (m *matcher) initials(t *find.Typed) (hits []find.Score, err error) {
-	var mu sync.Mutex
-	add := func(at int, title, folder string) {
-		if score, ok := t.Initials(title, folder); ok {
-			mu.Lock()
-			defer mu.Unlock()
+	if !t.MayBeInitials() {
+		return nil, nil
+	}
+	m.eachAdded(func(at, added int) {
+		if score, ok := t.Initials(m.added[added].Title, m.added[added].Folder()); ok {
 			hits = append(hits, find.Score{At: at, Score: score})
 		}
-	}
-	m.eachAdded(func(at, added int) { add(at, m.added[added].Title, m.added[added].Folder()) })
-	having, err := m.base.withLetters(t.Letters())
-	if err != nil {
-		return nil, err
-	}
-	rows := having.rows()
-	if len(rows) > few {
-		if rows, err = m.base.selectNames(func(row int, name []byte) bool { return having.has(row) && t.InOrder(name) }); err != nil {
+	})
+	var having []rowSet // the rows with each pair of neighboring letters
+	for _, pair := range t.Pairs() {
+		sets := m.base.noFields()
+		terms, err := m.base.terms([]byte(pair))
+		if err == nil {
+			err = m.base.addHits(&sets, terms)
+		}
+		if err != nil {
 			return nil, err
 		}
+		having = append(having, sets[nameTerms])
 	}
-	err = m.eachOf(rows, func(at, row int) error {
-		title, folder, err := m.base.titled(row)
-		if err == nil {
-			add(at, title, folder)
+	want := t.Letters()
+	rows, err := m.base.signed(func(row int, s find.Signature) bool {
+		if !s.HasLetters(want) {
+			return false
 		}
-		return err
+		adjacent := 0
+		for _, set := range having {
+			if set.has(row) {
+				adjacent++
+			}
+		}
+		return t.MayHaveInitials(s, adjacent)
 	})
+	if err == nil {
+		err = m.eachScored(rows, t.Initials, t.InOrder, func(at, score int) { hits = append(hits, find.Score{At: at, Score: score}) })
+	}
 	return hits, err
 }

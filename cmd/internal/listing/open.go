@@ -36,12 +36,14 @@ type Listing struct {
 
 	days dayFolders
 
-	mu    sync.Mutex // guards changes to the fields below
+	mu    sync.RWMutex // guards the fields below, and the view's index while it is read
 	view  atomic.Pointer[view]
 	state state // zero if everything has just been read and there is no index
 	stale bool
-	saved bool          // whether the index and its state on disk are those of the last sweep
-	wait  time.Duration // how long to wait for another process that is writing them
+	saved bool     // whether the index and its state on disk are those of the last sweep
+	paged []*index // earlier indexes that pages may read
+
+	wait time.Duration // how long to wait for another process that is writing an index
 }
 
 const (
@@ -124,20 +126,25 @@ func (l *Listing) SameIndex(other *Listing) (same, ok bool) {
 	return maps.Equal(v.gone, w.gone) && slices.EqualFunc(v.added, w.added, func(a, b *record) bool { return reflect.DeepEqual(a.Row, b.Row) }), true
 }
 
-// Close releases the listing. The strings of its rows stay valid.
-func (l *Listing) Close() error {
-	if v := l.view.Load(); v != nil {
-		return v.base.close()
+// Close releases the listing and its pages. The strings of their rows stay valid.
+func (l *Listing) Close() (err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, x := range l.paged {
+		err = cmp.Or(err, x.close())
 	}
-	return nil
+	if v := l.view.Load(); v != nil {
+		err = cmp.Or(err, v.base.close())
+	}
+	return err
 }
 
 // Stale reports whether the files were last checked so long ago that a manual edit may have
 // gone unnoticed. A command then runs [Refresh] in a separate process after it has
 // answered.
 func (l *Listing) Stale() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	l.mu.RLock()
+	defer l.mu.RUnlock()
 	return l.stale
 }
 
@@ -161,6 +168,9 @@ func openLast(st *store.Store) (*index, *state) {
 		f, size, there := st.OpenCache(store.ListedCache)
 		if !there {
 			return nil, nil
+		}
+		if base != nil {
+			_ = base.close()
 		}
 		var err error
 		if base, err = openIndex(f, size, f.Close); err != nil {
@@ -276,6 +286,9 @@ func (l *Listing) viewOf(base *index, dirty []string) (*view, error) {
 // ignores an index that turns out to be damaged.
 func (l *Listing) sweep(base *index) error {
 	err := l.sweepFrom(base)
+	if base != nil && err != nil {
+		_ = base.close()
+	}
 	if base != nil && errors.Is(err, errDamaged) {
 		err = l.sweepFrom(nil)
 	}
@@ -340,7 +353,13 @@ func (l *Listing) sweepFrom(base *index) error {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.view.Store(v)
+	switch old := l.view.Swap(v); {
+	case old == nil:
+	case old.base.paged.Load():
+		l.paged = append(l.paged, old.base)
+	default:
+		_ = old.base.close()
+	}
 	l.state, l.stale, l.saved = next, false, saved
 	return nil
 }
@@ -360,10 +379,12 @@ func replaced(base *index, up *update) ([]*record, error) {
 // try calls f with the rows. If the index turns out to be damaged, it reads all files and
 // calls f again.
 func (l *Listing) try(f func(v *view) error) {
-	if f(l.view.Load()) == nil {
-		return
+	read := func() error {
+		l.mu.RLock()
+		defer l.mu.RUnlock()
+		return f(l.view.Load())
 	}
-	if l.sweep(nil) == nil {
-		_ = f(l.view.Load())
+	if read() != nil && l.sweep(nil) == nil {
+		_ = read()
 	}
 }

@@ -210,19 +210,19 @@ func (l *Listing) Page(s Selection) (*Page, error) {
 }
 
 func (l *Listing) page(s Selection) (*Page, error) {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
 	v := l.view.Load()
+	v.base.paged.Store(true)
 	read := map[string]bool{} // folders read for this page
 	var again []string        // folders to read again
 	if s.Limit == 0 || s.Limit > Looked {
-		l.mu.Lock()
-		known := l.state
-		l.mu.Unlock()
-		names := make([]string, len(known.days))
-		for i, d := range known.days {
+		names := make([]string, len(l.state.days))
+		for i, d := range l.state.days {
 			names[i] = d.name
 		}
 		var err error
-		if again, err = l.changedDays(v.base, &known, names); err != nil {
+		if again, err = l.changedDays(v.base, &l.state, names); err != nil {
 			return nil, err
 		}
 	}

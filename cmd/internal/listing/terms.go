@@ -111,6 +111,20 @@ func (s rowSet) add(row int) { s[row/64] |= 1 << (row % 64) }
 
 func (s rowSet) has(row int) bool { return s[row/64]&(1<<(row%64)) != 0 }
 
+// hasAny reports whether the set has a row between two, which are rows as well.
+func (s rowSet) hasAny(first, last int) bool {
+	for row := first; row <= last; row = (row/64 + 1) * 64 {
+		w := s[row/64] >> (row % 64)
+		if left := last - row; left < 63 {
+			w &= 1<<(left+1) - 1
+		}
+		if w != 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // keep removes the rows that are not in another set.
 func (s rowSet) keep(other rowSet) {
 	for i := range s {

@@ -17,6 +17,7 @@ type view struct {
 	gone  map[int]bool
 	added []*record
 	spans []span
+	runs  []int // the spans of rows of the index
 	n     int
 
 	folded []atomic.Pointer[find.Folded] // of added; see texts
@@ -61,6 +62,7 @@ func newView(base *index, up *update) (*view, error) {
 
 func (v *view) span(from, end int) {
 	if from < end {
+		v.runs = append(v.runs, len(v.spans))
 		v.spans = append(v.spans, span{v.n, from, -1})
 		v.n += end - from
 	}
@@ -117,12 +119,13 @@ func (v *view) left(at int) int {
 
 // position returns the position of a row of the index.
 func (v *view) position(base int) (int, bool) {
-	for k, s := range v.spans {
-		if s.base >= 0 && s.base <= base && base < s.base+v.end(k)-s.at {
-			return s.at + base - s.base, true
-		}
+	k := sort.Search(len(v.runs), func(k int) bool { return v.spans[v.runs[k]].base > base }) - 1
+	if k < 0 {
+		return 0, false
 	}
-	return 0, false
+	s := v.spans[v.runs[k]]
+	at := s.at + base - s.base
+	return at, at < v.end(v.runs[k])
 }
 
 func (v *view) row(i int) (Row, error) {

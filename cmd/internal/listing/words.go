@@ -13,11 +13,6 @@ func (m *matcher) add(rows []int, tier find.Tier) error {
 	if m.tier != find.None && m.tier < tier || len(rows) == 0 {
 		return nil
 	}
-	if !m.all && len(rows) > manyRows {
-		if err := m.sel.decide(m.base); err != nil {
-			return err
-		}
-	}
 	at := make([]int, 0, len(rows))
 	if err := m.eachSelected(rows, func(position, _ int) { at = append(at, position) }); err != nil {
 		return err
@@ -83,7 +78,7 @@ func (m *matcher) beginnings() error {
 
 // scan returns those of some rows of the index that match in a tier by their names alone.
 func (m *matcher) scan(tier find.Tier, among rowSet) ([]int, error) {
-	return m.base.selectNames(func(row int, name []byte) bool { return among.has(row) && m.query.Hits(&find.Folded{Name: name}, tier) })
+	return m.base.selectNames(among, func(_ int, name []byte) bool { return m.query.Hits(&find.Folded{Name: name}, tier) })
 }
 
 // byWords finds matches in the tiers from InName to Anywhere.
@@ -100,12 +95,15 @@ func (m *matcher) byWords() error {
 		if having[i], err = m.base.having(w); err != nil {
 			return err
 		}
+		if having[i].of(find.Anywhere).count() == 0 {
+			return nil
+		}
 		single = single && w.Single
 	}
 	if !single {
 		return m.tryWords(having)
 	}
-	for tier := find.InName; tier <= find.Anywhere; tier++ {
+	for tier := find.InName; tier <= find.Anywhere && (m.tier == find.None || tier <= m.tier); tier++ {
 		if err := m.add(together(having, tier).rows(), tier); err != nil {
 			return err
 		}

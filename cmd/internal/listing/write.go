@@ -84,14 +84,13 @@ func (b *builder) addJSON() {
 	}
 }
 
-// addNames adds the texts that words are searched in, and their letters.
+// addNames adds the texts that words are searched in, and their signatures.
 func (b *builder) addNames() {
 	for i, r := range b.records {
 		b.rows[i].name = b.append(nameSection, func(n []byte) []byte { return find.AppendName(n, r.Title, r.Folder(), r.ID) })
 		b.section[nameSection] = append(b.section[nameSection], nameEnd)
 		name := b.section[nameSection][b.rows[i].name.at:]
-		letters := find.LettersOf(name[:bytes.LastIndexByte(name, '\n')]) // without the id
-		b.section[letterSection] = binary.LittleEndian.AppendUint32(b.section[letterSection], letters)
+		b.section[signatureSection] = binary.LittleEndian.AppendUint64(b.section[signatureSection], uint64(find.SignatureOf(r.Title, r.Folder(), name)))
 	}
 }
 
@@ -162,6 +161,9 @@ func (b *builder) addIDs() {
 		ids[i] = slot{idHash(r.ID), uint32(i)}
 		bases[i] = slot{baseHash(find.BaseName(r.Folder())), uint32(i)}
 		titles[i] = slot{baseHash(find.FoldTitle(r.Title)), uint32(i)}
+		if !find.IsFolded(r.ID) {
+			bases = append(bases, slot{baseHash(find.FoldID(r.ID)), uint32(i)})
+		}
 	}
 	b.section[idSection], b.section[baseSection], b.section[titleSection] = sorted(ids), sorted(bases), sorted(titles)
 }
@@ -249,10 +251,6 @@ func (b *builder) file(size int) []byte {
 			archived++
 		}
 	}
-	folded := uint32(1)
-	if slices.ContainsFunc(b.records, func(r *record) bool { return !find.IsFolded(r.ID) }) {
-		folded = 0
-	}
 	id := fnv.New64a()
 	_, _ = id.Write(sums)
 	h := out[:headBytes]
@@ -263,7 +261,6 @@ func (b *builder) file(size int) []byte {
 	binary.LittleEndian.PutUint32(h[48:], uint32(len(b.rows)))
 	binary.LittleEndian.PutUint32(h[52:], uint32(shown))
 	binary.LittleEndian.PutUint32(h[56:], uint32(archived))
-	binary.LittleEndian.PutUint32(h[60:], folded)
 	for s := range b.section {
 		binary.LittleEndian.PutUint64(h[64+8*s:], uint64(len(b.section[s])))
 	}

@@ -165,18 +165,11 @@ func (l lists) nearest(limit int, e *workspace.NotFoundError) (string, error) {
 }
 
 // candidates lists the conversations that match a query.
-func (l lists) candidates(limit int, e *workspace.AmbiguousError) (string, error) {
-	all := e.Candidates
-	if e.More > 0 {
-		var err error
-		if all, err = l.ws.Matching(e.Query, nil); err != nil {
-			return "", err
-		}
-	}
+func (l lists) candidates(limit int, query string, found []store.Entry) string {
 	return l.write(numbered{
-		head: fmt.Sprintf("%q matches %d conversations:", workspace.Plain(e.Query), len(all)),
-		list: items(all), to: min(len(all), shownFirst), more: "/workspace.sessions all, or /workspace.resume with words",
-	}, limit), nil
+		head: fmt.Sprintf("%q matches %d conversations:", workspace.Plain(query), len(found)),
+		list: items(found), to: min(len(found), shownFirst), more: "/workspace.sessions all, or /workspace.resume with words",
+	}, limit)
 }
 
 // numbered is a part of a list, to be written with numbers.
@@ -283,27 +276,27 @@ func (l lists) inOrder(list []item) []item {
 	return list
 }
 
-// pick is [workspace.Conversations.Pick], except that a number selects from the list that
-// was shown.
-func (l lists) pick(query string) (store.Entry, error) {
+// matching is [workspace.Conversations.Matching], except that a number selects from the list
+// that was shown.
+func (l lists) matching(query string) ([]store.Entry, error) {
 	n, err := strconv.Atoi(query)
 	if err != nil || n < 1 || strconv.Itoa(n) != query {
-		return l.ws.Pick(query)
+		return l.ws.Matching(query, nil)
 	}
 	if ids := l.numbers(); n <= len(ids) && ids[n-1] != "" {
-		if e, err := l.ws.Pick(ids[n-1]); err == nil {
-			return e, nil
+		if found, err := l.ws.Matching(ids[n-1], nil); err == nil && len(found) == 1 {
+			return found, nil
 		}
 	}
 	list, _, err := listed(l.ws, listing.Filter{All: true})
 	if err != nil {
-		return store.Entry{}, err
+		return nil, err
 	}
 	completedLast(list)
 	if n > len(list) || list[n-1].id == "" {
-		return l.ws.Pick(query)
+		return l.ws.Matching(query, nil)
 	}
-	return l.ws.Pick(list[n-1].id)
+	return l.ws.Matching(list[n-1].id, nil)
 }
 
 // sessions answers /workspace.sessions.

@@ -28,17 +28,17 @@ func (c *Commands) resumeHere(ctx context.Context, agent inject.Agent, e inject.
 		return c.lists.page(limits.Bytes, max(page, 1))
 	}
 	query, reopen := strings.CutSuffix(query, " "+capture.ReopenWord)
-	entry, err := c.lists.pick(query)
+	found, err := c.lists.matching(query)
 	var missing *workspace.NotFoundError
-	var ambiguous *workspace.AmbiguousError
 	switch {
 	case errors.As(err, &missing):
 		return c.lists.nearest(limits.Bytes, missing)
-	case errors.As(err, &ambiguous):
-		return c.lists.candidates(limits.Bytes, ambiguous)
 	case err != nil:
 		return "", err
+	case len(found) > 1:
+		return c.lists.candidates(limits.Bytes, query, found), nil
 	}
+	entry := found[0]
 	if entry.Session.Status == schema.Completed && !reopen {
 		return fmt.Sprintf("%s%s is completed. To resume it anyway, type /workspace.resume %s %s", Prefix,
 			workspace.Plain(entry.Session.DisplayTitle()), entry.Session.ID, capture.ReopenWord), nil

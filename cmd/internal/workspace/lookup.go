@@ -32,7 +32,7 @@ func (e *NotFoundError) Error() string {
 type AmbiguousError struct {
 	Query      string        // empty: no query
 	Candidates []store.Entry // the first of them
-	More       int           // how many there are besides; see [Conversations.Matching]
+	More       int           // how many there are besides
 }
 
 // Count returns how many conversations match.
@@ -80,9 +80,9 @@ func (w Conversations) ForgetRemoved(progress func(done, of int)) error {
 // nearest is how many conversations are suggested if none matches.
 const nearest = 3
 
-// candidates is how many conversations an [AmbiguousError] holds at most. Each is read from its
-// files.
-const candidates = 64
+// candidates is how many conversations an [AmbiguousError] holds at most, as many as are shown.
+// Each is read from its files.
+const candidates = 20
 
 // Pick returns the one conversation that query matches. The error is a
 // [*NotFoundError] or an [*AmbiguousError].
@@ -92,17 +92,6 @@ func (w Conversations) Pick(query string) (store.Entry, error) {
 		return store.Entry{}, err
 	}
 	return entries[0], nil
-}
-
-// PickAmong is Pick among the conversations that a filter selects. Without a query, all of
-// them match, the most recently active first.
-func (w Conversations) PickAmong(query string, f listing.Filter) (store.Entry, error) {
-	l, err := w.Listing(nil)
-	if err != nil {
-		return store.Entry{}, err
-	}
-	defer l.Close()
-	return only(l, query, f)
 }
 
 // PickEach is Pick for several queries. It opens the listing once: with many changes since
@@ -116,14 +105,14 @@ func (w Conversations) PickEach(queries []string) (entries []store.Entry, err er
 	defer l.Close()
 	have := map[string]bool{}
 	for _, query := range queries {
-		e, err := only(l, query, everything)
-		if errors.As(err, new(*NotFoundError)) {
-			e, err = w.pickOutside(query, err)
-		}
-		if err != nil {
+		hits, more, err := w.matchingAnywhere(l, query, candidates)
+		switch {
+		case err != nil:
 			return nil, err
+		case len(hits)+more > 1:
+			return nil, &AmbiguousError{Query: query, Candidates: hits, More: more}
 		}
-		if !have[e.Path] {
+		if e := hits[0]; !have[e.Path] {
 			have[e.Path] = true
 			entries = append(entries, e)
 		}
@@ -131,31 +120,31 @@ func (w Conversations) PickEach(queries []string) (entries []store.Entry, err er
 	return entries, nil
 }
 
-// only returns the one conversation in a listing that a query matches; see [Conversations.Pick].
-func only(l *listing.Listing, query string, f listing.Filter) (store.Entry, error) {
-	hits, more, err := matching(l, query, f, candidates)
-	if err != nil {
-		return store.Entry{}, err
-	}
-	if len(hits)+more > 1 {
-		return store.Entry{}, &AmbiguousError{Query: query, Candidates: hits, More: more}
-	}
-	return hits[0], nil
-}
-
 // Matching returns every conversation that query matches, of those that a filter selects or,
-// if it is nil, of all. The error is a [*NotFoundError] if there is none.
-func (w Conversations) Matching(query string, f *listing.Filter) ([]store.Entry, error) {
+// if it is nil, of all, best first. Without a query, all of them match, the most recently
+// active first. The error is a [*NotFoundError] if there is none.
+func (w Conversations) Matching(query string, f *listing.Filter) (hits []store.Entry, err error) {
 	l, err := w.Listing(nil)
 	if err != nil {
 		return nil, err
 	}
 	defer l.Close()
 	if f == nil {
-		f = &everything
+		hits, _, err = w.matchingAnywhere(l, query, math.MaxInt)
+	} else {
+		hits, _, err = matching(l, query, *f, math.MaxInt)
 	}
-	hits, _, err := matching(l, query, *f, math.MaxInt)
 	return hits, err
+}
+
+// matchingAnywhere is the function matching for all conversations, and for those that only git
+// has if no other matches.
+func (w Conversations) matchingAnywhere(l *listing.Listing, query string, most int) (entries []store.Entry, more int, err error) {
+	entries, more, err = matching(l, query, everything, most)
+	if errors.As(err, new(*NotFoundError)) {
+		entries, err = w.matchingOutside(query, err)
+	}
+	return entries, more, err
 }
 
 // everything selects all conversations.
@@ -243,17 +232,19 @@ func match(all []store.Entry, query string) ([]store.Entry, error) {
 			Tags:    e.Session.Tags,
 		}
 	}
-	take := func(at []int) []store.Entry {
-		list := make([]store.Entry, len(at))
-		for i, n := range at {
-			list[i] = all[n]
-		}
-		return list
-	}
 	if hits, _ := find.Match(items, query); len(hits) > 0 {
-		return take(hits), nil
+		return selected(all, hits), nil
 	}
-	return nil, &NotFoundError{Query: query, Near: take(find.Nearest(items, query, nearest))}
+	return nil, &NotFoundError{Query: query, Near: selected(all, find.Nearest(items, query, nearest))}
+}
+
+// selected returns the entries at some positions.
+func selected(all []store.Entry, at []int) []store.Entry {
+	list := make([]store.Entry, len(at))
+	for i, n := range at {
+		list[i] = all[n]
+	}
+	return list
 }
 
 // Entry returns the list entry of the conversation at a path, whether its folder is in

@@ -44,18 +44,17 @@ func TestChoices(t *testing.T) {
 	}
 
 	done := listing.Filter{Statuses: []string{"completed"}, Archived: true}
-	if e, err := w.PickAmong("", done); err != nil || e.Session.Title != "two things" {
-		t.Errorf("among the completed: %q, %v", e.Path, err)
-	}
-	if e, err := w.PickAmong("thing", done); err != nil || e.Session.Title != "two things" {
-		t.Errorf("among the completed, with a word: %q, %v", e.Path, err)
+	for _, query := range []string{"", "thing"} {
+		if hits, err := w.Matching(query, &done); err != nil || len(hits) != 1 || hits[0].Session.Title != "two things" {
+			t.Errorf("among the completed, %q: %+v, %v", query, hits, err)
+		}
 	}
 	var missing *NotFoundError
-	if _, err := w.PickAmong("one", done); !errors.As(err, &missing) || len(missing.Near) > 1 {
+	if _, err := w.Matching("one", &done); !errors.As(err, &missing) || len(missing.Near) > 1 {
 		t.Errorf("one that is not completed: %v", err)
 	}
 	var many *AmbiguousError
-	if _, err := w.PickAmong("things", listing.Filter{All: true, Archived: true}); !errors.As(err, &many) || len(many.Candidates) != 2 {
+	if _, err := w.Pick("things"); !errors.As(err, &many) || len(many.Candidates) != 2 || many.More != 0 {
 		t.Errorf("several: %v", err)
 	}
 }

@@ -22,13 +22,13 @@ func (w Conversations) waiting(path string) (*store.Conversation, error) {
 	return c, w.Tree.borrow(c)
 }
 
-// pickOutside finds a conversation that is entirely outside of the sparse checkout. It
-// returns the error missing if there is none.
-func (w Conversations) pickOutside(query string, missing error) (store.Entry, error) {
+// matchingOutside returns the conversations that query matches and that are entirely outside
+// of the sparse checkout. It returns the error missing if there is none.
+func (w Conversations) matchingOutside(query string, missing error) ([]store.Entry, error) {
 	root := w.Store.Root()
 	sparse, err := w.Tree.allOutside()
 	if err != nil {
-		return store.Entry{}, missing
+		return nil, missing
 	}
 	wanted := map[string]bool{}
 	for _, name := range sparse {
@@ -37,7 +37,7 @@ func (w Conversations) pickOutside(query string, missing error) (store.Entry, er
 		}
 	}
 	if len(wanted) == 0 {
-		return store.Entry{}, missing
+		return nil, missing
 	}
 	var items []find.Item
 	var found []store.Entry
@@ -56,22 +56,19 @@ func (w Conversations) pickOutside(query string, missing error) (store.Entry, er
 		return nil
 	})
 	hits, _ := find.Match(items, query)
-	switch {
-	case len(hits) == 1:
-		return w.entryOutside(found[hits[0]].Path)
-	case len(hits) > 1:
-		ambiguous := &AmbiguousError{Query: query}
-		for _, i := range hits {
-			ambiguous.Candidates = append(ambiguous.Candidates, found[i])
-		}
-		return store.Entry{}, ambiguous
+	if len(hits) == 1 {
+		e, err := w.entryOutside(found[hits[0]].Path)
+		return []store.Entry{e}, err
+	}
+	if len(hits) > 1 {
+		return selected(found, hits), nil
 	}
 	var unfetched *git.NotFetchedError
 	if errors.As(err, &unfetched) {
 		unfetched.Args = git.FetchCommand(filepath.Clean(root), "HEAD", conversationsDir)
-		return store.Entry{}, errors.Join(missing, unfetched)
+		return nil, errors.Join(missing, unfetched)
 	}
-	return store.Entry{}, missing
+	return nil, missing
 }
 
 // entryOutside describes a conversation that only git has.
