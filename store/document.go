@@ -75,8 +75,11 @@ func (d *document) write() (written bool, err error) {
 	if d.raw != nil && !c.staged() {
 		d.session.Stamp(before, c.s.opts.Now())
 	}
-	if err := errors.Join(redact.removedTags(d.session), d.texts.removedTags(d.session)); err != nil {
+	if err := errors.Join(redact.forget(d.session), d.texts.forget(d.session)); err != nil {
 		return false, err
+	}
+	if known != nil || d.texts.redactor != nil {
+		d.session.ForgetNotes()
 	}
 	d.session.Upgrade()
 	d.session.Repair = nil

@@ -10,6 +10,7 @@ import (
 	"math"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 
 	"cortext/schema"
@@ -116,9 +117,24 @@ func (x *sessionIndex) add(name string, at look, raw []byte, sess *schema.Sessio
 	r.size = len(appendRow(nil, name, r))
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	if marks := bytes.Count(raw, redactedMark); marks > bytes.Count(x.rows[name].raw, redactedMark) && len(x.rows[name].raw) > 0 {
+		x.dropRedacted(name, marks)
+	}
 	x.live += r.size - x.rows[name].size
 	x.rows[name] = r
 	x.fresh = append(x.fresh, name)
+}
+
+var redactedMark = []byte("[redacted: ")
+
+// dropRedacted drops earlier versions of a session.json, in which a merge redacted something:
+// rows of the index and the backup still have the text.
+func (x *sessionIndex) dropRedacted(name string, marks int) {
+	x.stale = true
+	backup := backupFile(strings.TrimSuffix(name, "/"+sessionDir+"/"+sessionFile))
+	if raw, err := x.files.readRegular(backup); err == nil && bytes.Count(raw, redactedMark) < marks {
+		_ = x.files.root.Remove(backup) // the next write makes another
+	}
 }
 
 // forget drops a removed conversation, also from the index file, because its title is

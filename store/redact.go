@@ -164,16 +164,12 @@ func (r redaction) rest(sess *schema.Session) error {
 	return r.err
 }
 
-// removedTags forgets tags that were removed and are redacted now.
-func (r redaction) removedTags(sess *schema.Session) error {
+// forget removes what stamps still say of tags and names that are redacted now.
+func (r redaction) forget(sess *schema.Session) error {
 	if r.redactor == nil {
 		return nil
 	}
-	sess.TagsSet = slices.DeleteFunc(slices.Clone(sess.TagsSet), func(t schema.TagStamp) bool {
-		tag := t.Tag
-		r.text(&tag)
-		return tag != t.Tag && !t.On
-	})
+	sess.ForgetRedacted(func(text string) string { r.text(&text); return text })
 	return r.err
 }
 

@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"cortext/cmd/internal/workspace"
+	"cortext/schema"
 	"cortext/store"
 	"cortext/store/secrets"
 )
@@ -126,6 +127,12 @@ func (r *Redactor) replace(report *Report, c changes, name string, b []byte) err
 	out, n := r.count(b)
 	if n == 0 {
 		return nil
+	}
+	if sess, err := schema.ParseSession(out); err == nil && len(sess.NotesSet) > 0 { // a session.json that was set aside
+		sess.ForgetNotes()
+		if forgot, err := sess.Marshal(); err == nil {
+			out = forgot
+		}
 	}
 	if err := c.write(name, out); err != nil {
 		return err
