@@ -64,6 +64,27 @@ func (s *Session) ForgetNotes() {
 	}
 }
 
+// withoutHashes removes the hashes in the keys of which one side removed them.
+func withoutHashes(set []NoteStamp) []NoteStamp {
+	bare := map[string]bool{}
+	for _, n := range set {
+		for _, key := range n.Was {
+			bare[key] = bare[key] || withoutHash(key) == key
+		}
+	}
+	set = slices.Clone(set)
+	for i, n := range set {
+		was := slices.Clone(n.Was)
+		for k, key := range was {
+			if at := withoutHash(key); bare[at] {
+				was[k] = at
+			}
+		}
+		set[i].Was = asSet(was)
+	}
+	return set
+}
+
 func (s *Session) forgetTags(redact func(string) string) {
 	var kept, gone []TagStamp
 	for _, t := range s.TagsSet {

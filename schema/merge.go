@@ -249,6 +249,7 @@ func liveNotes(set []NoteStamp) []NoteStamp {
 			}
 		}
 	}
+	set = withoutHashes(set)
 	set = slices.DeleteFunc(set, func(n NoteStamp) bool {
 		return replaced[n.key()].After(n.At.Time()) || replaced[string(n.At)].After(n.At.Time())
 	})

@@ -89,7 +89,7 @@ func (d *document) write() (written bool, err error) {
 	if after, err = d.session.Marshal(); err != nil {
 		return false, err
 	}
-	if err := d.keepPrevious(); err != nil {
+	if err := d.keepPrevious(after); err != nil {
 		return false, err
 	}
 	return true, d.replace(after)
@@ -170,9 +170,13 @@ func (d *document) describe() error {
 
 // keepPrevious keeps the session.json that is about to be replaced: an intact one as the
 // backup, a broken one under a name of its own. A crash midway leaves no backup, but
-// session.json is still whole then.
-func (d *document) keepPrevious() error {
-	c := d.c
+// session.json is still whole then. Where a merge put redacted text beside what it replaces,
+// the backup is what the merge means.
+func (d *document) keepPrevious(after []byte) error {
+	c, previous := d.c, d.raw
+	if d.mend && bytes.Contains(previous, redactedMark) {
+		previous = after
+	}
 	switch {
 	case d.raw == nil || c.base != "":
 		return nil
@@ -187,5 +191,5 @@ func (d *document) keepPrevious() error {
 	if err := c.s.root.Remove(to); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	return c.writeNew(to, d.raw, privateFileMode)
+	return c.writeNew(to, previous, privateFileMode)
 }

@@ -117,8 +117,8 @@ func (x *sessionIndex) add(name string, at look, raw []byte, sess *schema.Sessio
 	r.size = len(appendRow(nil, name, r))
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if marks := bytes.Count(raw, redactedMark); marks > bytes.Count(x.rows[name].raw, redactedMark) && len(x.rows[name].raw) > 0 {
-		x.dropRedacted(name, marks)
+	if bytes.Contains(raw, redactedMark) {
+		x.dropRedacted(name, r)
 	}
 	x.live += r.size - x.rows[name].size
 	x.rows[name] = r
@@ -127,13 +127,23 @@ func (x *sessionIndex) add(name string, at look, raw []byte, sess *schema.Sessio
 
 var redactedMark = []byte("[redacted: ")
 
-// dropRedacted drops earlier versions of a session.json, in which a merge redacted something:
-// rows of the index and the backup still have the text.
-func (x *sessionIndex) dropRedacted(name string, marks int) {
-	x.stale = true
-	backup := backupFile(strings.TrimSuffix(name, "/"+sessionDir+"/"+sessionFile))
-	if raw, err := x.files.readRegular(backup); err == nil && bytes.Count(raw, redactedMark) < marks {
-		_ = x.files.root.Remove(backup) // the next write makes another
+// dropRedacted drops earlier versions of a session.json in which a merge redacted something:
+// rows of the index, also under another name of the folder, and the backup.
+func (x *sessionIndex) dropRedacted(name string, now row) {
+	marks := bytes.Count(now.raw, redactedMark)
+	for other, r := range x.rows {
+		if !bytes.Equal(r.ID, now.ID) || bytes.Count(r.raw, redactedMark) >= marks {
+			continue
+		}
+		x.stale = true
+		if other != name {
+			x.live -= r.size
+			delete(x.rows, other)
+		}
+		backup := backupFile(strings.TrimSuffix(other, "/"+sessionDir+"/"+sessionFile))
+		if raw, err := x.files.readRegular(backup); err == nil && bytes.Count(raw, redactedMark) < marks {
+			_ = x.files.root.Remove(backup) // the next write makes another
+		}
 	}
 }
 
