@@ -24,11 +24,11 @@ func (tx *Tx) Append(b schema.Batch) error {
 		return err
 	}
 	redact := tx.c.s.redaction(tx.countRedacted()).knowing(known)
-	limits := tx.c.s.limits()
+	limits := limiter{tx.c.s.limits(), tx.c.s.keepWhole}
 	for _, t := range b.Tools {
 		t, err := redact.tool(t)
 		if err == nil {
-			err = tx.c.s.limit(&t, limits)
+			err = limits.limit(&t)
 		}
 		if err == nil && limits.Attachments {
 			err = tx.attachBeside(t.Attachments)
