@@ -216,34 +216,6 @@ func (m *merging) counters(s *Session) {
 	}
 }
 
-// mergeTags takes the tags of all variants and applies the last stamp of each: a removed
-// tag stays removed.
-func mergeTags(tags [][]string, sets [][]TagStamp) ([]string, []TagStamp) {
-	last := map[string]TagStamp{}
-	for _, t := range slices.Concat(sets...) {
-		if old, ok := last[t.Tag]; !ok || cmp.Or(compareTimes(t.At, old.At), compareRecords(&t, &old)) > 0 {
-			last[t.Tag] = t
-		}
-	}
-	is := asMap(slices.Concat(tags...))
-	combineTags(is, last, tags, sets)
-	var set []TagStamp
-	for tag, t := range last {
-		set = append(set, t)
-		if len(tags) > 1 || len(sets) > 1 {
-			is[tag] = t.On
-		}
-	}
-	slices.SortFunc(set, func(a, b TagStamp) int { return strings.Compare(a.Tag, b.Tag) })
-	var all []string
-	for tag, on := range is {
-		if on {
-			all = append(all, tag)
-		}
-	}
-	return asSet(all), set
-}
-
 // notes keeps every text that no other has replaced.
 func (m *merging) notes(s *Session) {
 	all := m.variants["notes"]
@@ -277,7 +249,10 @@ func liveNotes(set []NoteStamp) []NoteStamp {
 			}
 		}
 	}
-	set = slices.DeleteFunc(set, func(n NoteStamp) bool { return replaced[n.key()].After(n.At.Time()) })
+	set = withoutHashes(set)
+	set = slices.DeleteFunc(set, func(n NoteStamp) bool {
+		return replaced[n.key()].After(n.At.Time()) || replaced[string(n.At)].After(n.At.Time())
+	})
 	set = inOneOrder(set)
 	slices.SortStableFunc(set, func(a, b NoteStamp) int { return compareTimes(a.At, b.At) })
 	return combineNotes(set)
@@ -296,7 +271,7 @@ func combineNotes(set []NoteStamp) (list []NoteStamp) {
 			if !ok || !isRedacted(o) || text == o.To || text == n.To {
 				continue
 			}
-			was := asSet(slices.Concat(o.Was, n.Was, []string{o.key(), n.key()}))
+			was := asSet(slices.Concat(o.Was, n.Was, []string{string(o.At), string(n.At)}))
 			n.At, n.To = NewTime(n.At.Time().Add(time.Millisecond)), text // n is the later one
 			n.Was = was[max(len(was)-maxWas, 0):]
 			list = slices.Delete(list, i, i+1)
@@ -352,51 +327,6 @@ func mergeLinks(variants []*Links) *Links {
 	merged.Related = asSet(merged.Related)
 	merged.Unknown = mergeUnknown(merged.Unknown, false)
 	return merged
-}
-
-// mergeMetadata merges objects of free-form values: of each member the value set last, or
-// without a stamp the smallest.
-func mergeMetadata(objects []Raw, sets [][]ValueStamp) (Raw, []ValueStamp) {
-	last := map[string]ValueStamp{}
-	for _, v := range slices.Concat(sets...) {
-		if old, ok := last[v.Key]; !ok || cmp.Or(compareTimes(v.At, old.At), compareRecords(&v, &old)) > 0 {
-			last[v.Key] = v
-		}
-	}
-	for _, v := range slices.Concat(sets...) {
-		chosen := last[v.Key]
-		if !bytes.Contains(v.To, []byte(redactedPrefix)) || len(chosen.To) == 0 {
-			continue
-		}
-		if text, ok := CombineRedacted(string(chosen.To), string(v.To)); ok {
-			chosen.To = Raw(text)
-			last[v.Key] = chosen
-		}
-	}
-	merged := mergeObjects(objects)
-	members, err := rawjson.Object(merged)
-	if len(merged) == 0 {
-		members, err = nil, nil
-	}
-	var set []ValueStamp
-	for key, v := range last {
-		set = append(set, v)
-		if err != nil || len(objects) < 2 && len(sets) < 2 {
-			continue
-		}
-		members = slices.DeleteFunc(members, func(m rawjson.Member) bool { return m.Name == key })
-		if len(v.To) > 0 {
-			members = append(members, rawjson.Member{Name: key, Value: v.To})
-		}
-	}
-	slices.SortFunc(set, func(a, b ValueStamp) int { return strings.Compare(a.Key, b.Key) })
-	if err == nil && (len(objects) > 1 || len(sets) > 1) {
-		slices.SortFunc(members, func(a, b rawjson.Member) int { return strings.Compare(a.Name, b.Name) })
-		if merged = nil; len(members)+len(set) > 0 {
-			merged = appendObject(nil, members)
-		}
-	}
-	return merged, set
 }
 
 // mergeObjects makes one object from the members of all variants.

@@ -31,6 +31,8 @@ type TagStamp struct {
 	Tag string `json:"tag"`
 	On  bool   `json:"on" codec:"keep"`
 
+	Was []string `json:"was"` // time of the first stamp, or of several after a merge
+
 	Unknown []rawjson.Member
 }
 
@@ -39,6 +41,8 @@ type ValueStamp struct {
 	At  Time   `json:"at"`
 	Key string `json:"key" codec:"keep"`
 	To  Raw    `json:"to"` // absent: removed
+
+	Was []string `json:"was"` // time of the first stamp, or of several after a merge
 
 	Unknown []rawjson.Member
 }
@@ -58,6 +62,15 @@ type NoteStamp struct {
 func (n *NoteStamp) key() string {
 	sum := sha256.Sum256([]byte(n.To))
 	return string(n.At) + "-" + hex.EncodeToString(sum[:4])
+}
+
+// withoutHash returns a key without the hash of the text. It stands for every text of its
+// time.
+func withoutHash(key string) string {
+	if i := len(key) - 9; i > 0 && key[i] == '-' && strings.Trim(key[i+1:], "0123456789abcdef") == "" {
+		return key[:i]
+	}
+	return key
 }
 
 // maxWas bounds the keys in a NoteStamp. A text that was replaced earlier than these
@@ -100,12 +113,16 @@ func (s *Session) stampTags(before *Session, at Time) {
 	for i, t := range s.TagsSet {
 		stamped[t.Tag] = true
 		if t.On != is[t.Tag] || was[t.Tag] != is[t.Tag] {
-			s.TagsSet[i] = TagStamp{At: at, Tag: t.Tag, On: is[t.Tag]}
+			s.TagsSet[i] = TagStamp{At: at, Tag: t.Tag, On: is[t.Tag], Was: begun(t.Was, t.At)}
 		}
 	}
 	for _, tag := range asSet(slices.Concat(s.Tags, before.Tags)) {
 		if is[tag] != was[tag] && !stamped[tag] {
-			s.TagsSet = append(s.TagsSet, TagStamp{At: at, Tag: tag, On: is[tag]})
+			stamp := TagStamp{At: at, Tag: tag, On: is[tag]}
+			if was[tag] {
+				stamp.Was = []string{created}
+			}
+			s.TagsSet = append(s.TagsSet, stamp)
 		}
 	}
 	slices.SortFunc(s.TagsSet, func(a, b TagStamp) int { return strings.Compare(a.Tag, b.Tag) })
@@ -118,12 +135,16 @@ func (s *Session) stampMetadata(before *Session, at Time) {
 	for i, v := range s.MetadataSet {
 		stamped[v.Key] = true
 		if !bytes.Equal(v.To, is[v.Key]) || !bytes.Equal(was[v.Key], is[v.Key]) {
-			s.MetadataSet[i] = ValueStamp{At: at, Key: v.Key, To: is[v.Key]}
+			s.MetadataSet[i] = ValueStamp{At: at, Key: v.Key, To: is[v.Key], Was: begun(v.Was, v.At)}
 		}
 	}
 	for _, key := range asSet(slices.Concat(slices.Collect(maps.Keys(is)), slices.Collect(maps.Keys(was)))) {
 		if !bytes.Equal(is[key], was[key]) && !stamped[key] {
-			s.MetadataSet = append(s.MetadataSet, ValueStamp{At: at, Key: key, To: is[key]})
+			stamp := ValueStamp{At: at, Key: key, To: is[key]}
+			if len(was[key]) > 0 {
+				stamp.Was = []string{created}
+			}
+			s.MetadataSet = append(s.MetadataSet, stamp)
 		}
 	}
 	slices.SortFunc(s.MetadataSet, func(a, b ValueStamp) int { return strings.Compare(a.Key, b.Key) })
@@ -153,12 +174,28 @@ func asMap(list []string) map[string]bool {
 	return m
 }
 
+// maxNotes is the number of elements to which an addition to the notes adds another.
+const maxNotes = 100
+
+// stampNotes stamps the notes. What was added to them gets a stamp of its own, so that the
+// rest stays recognizable: the other side of a merge may redact or replace it.
 func (s *Session) stampNotes(before *Session, at Time) {
 	if s.Notes == before.Notes && (len(s.NotesSet) == 0 || s.Notes == joinNotes(s.NotesSet)) {
 		return
 	}
+	set := slices.Clone(s.NotesSet)
+	if len(set) == 0 && before.Notes != "" && s.CreatedAt != "" {
+		set = []NoteStamp{{At: s.CreatedAt, To: before.Notes}} // from the creation
+	}
+	if added, ok := strings.CutPrefix(s.Notes, joinNotes(set)+"\n\n"); ok && len(set) > 0 && len(set) < maxNotes {
+		more := append(slices.Clone(set), NoteStamp{At: at, To: added})
+		if joinNotes(more) == s.Notes {
+			s.NotesSet = more
+			return
+		}
+	}
 	var was []string
-	for _, n := range s.NotesSet {
+	for _, n := range set {
 		was = append(append(was, n.key()), n.Was...)
 	}
 	was = asSet(was)

@@ -33,7 +33,7 @@ func TestStamp(t *testing.T) {
   "plan": {"steps":[{"content":"c"}]},
   "plan_set": {"at":"2026-01-01T00:03:10.000Z","to":{"steps":[{"content":"c"}]}},
   "tags": ["y"],
-  "tags_set": [{"at":"2026-01-01T00:03:10.000Z","tag":"x","on":false},{"at":"2026-01-01T00:03:10.000Z","tag":"y","on":true}],
+  "tags_set": [{"at":"2026-01-01T00:03:10.000Z","tag":"x","on":false,"was":["created"]},{"at":"2026-01-01T00:03:10.000Z","tag":"y","on":true}],
   "conversation_type": "debug",
   "conversation_type_set": {"at":"2026-01-01T00:03:10.000Z","to":"debug"},
   "archived": true,
@@ -68,7 +68,7 @@ func TestStamp(t *testing.T) {
 	if again.PlanSet.At != at || again.PlanSet.To != nil || again.ArchivedSet.At != at || again.ArchivedSet.To || again.TitleSet.At != "2026-01-01T00:03:10.000Z" {
 		t.Errorf("got %+v, %+v, %+v", again.PlanSet, again.ArchivedSet, again.TitleSet)
 	}
-	if want := []schema.TagStamp{{At: "2026-01-01T00:03:10.000Z", Tag: "x"}, {At: at, Tag: "y"}}; !reflect.DeepEqual(again.TagsSet, want) {
+	if want := []schema.TagStamp{{At: "2026-01-01T00:03:10.000Z", Tag: "x", Was: []string{"created"}}, {At: at, Tag: "y", Was: []string{"2026-01-01T00:03:10.000Z"}}}; !reflect.DeepEqual(again.TagsSet, want) {
 		t.Errorf("got %+v", again.TagsSet)
 	}
 	if want := []schema.NoteStamp{{At: at, Was: []string{"2026-01-01T00:03:10.000Z-62c66a7a"}}}; !reflect.DeepEqual(again.NotesSet, want) {
@@ -113,7 +113,8 @@ func TestStampOfAnother(t *testing.T) {
 	if s.TitleSet.At != at || s.TitleSet.To != "by hand" || s.NotesSet[0].At != at || s.NotesSet[0].To != "by hand" || s.StatusSet != nil {
 		t.Errorf("got %+v, %+v, %+v", s.TitleSet, s.NotesSet, s.StatusSet)
 	}
-	if want := []schema.TagStamp{{At: at, Tag: "a"}, {At: at, Tag: "b", On: true}, {At: "2026-01-01T00:00:00.000Z", Tag: "c"}}; !reflect.DeepEqual(s.TagsSet, want) {
+	was := []string{"2026-01-01T00:00:00.000Z"}
+	if want := []schema.TagStamp{{At: at, Tag: "a", Was: was}, {At: at, Tag: "b", On: true, Was: was}, {At: "2026-01-01T00:00:00.000Z", Tag: "c"}}; !reflect.DeepEqual(s.TagsSet, want) {
 		t.Errorf("got %+v", s.TagsSet)
 	}
 }

@@ -75,8 +75,11 @@ func (d *document) write() (written bool, err error) {
 	if d.raw != nil && !c.staged() {
 		d.session.Stamp(before, c.s.opts.Now())
 	}
-	if err := errors.Join(redact.removedTags(d.session), d.texts.removedTags(d.session)); err != nil {
+	if err := errors.Join(redact.forget(d.session), d.texts.forget(d.session)); err != nil {
 		return false, err
+	}
+	if known != nil || d.texts.redactor != nil {
+		d.session.ForgetNotes()
 	}
 	d.session.Upgrade()
 	d.session.Repair = nil
@@ -86,7 +89,7 @@ func (d *document) write() (written bool, err error) {
 	if after, err = d.session.Marshal(); err != nil {
 		return false, err
 	}
-	if err := d.keepPrevious(); err != nil {
+	if err := d.keepPrevious(after); err != nil {
 		return false, err
 	}
 	return true, d.replace(after)
@@ -167,9 +170,13 @@ func (d *document) describe() error {
 
 // keepPrevious keeps the session.json that is about to be replaced: an intact one as the
 // backup, a broken one under a name of its own. A crash midway leaves no backup, but
-// session.json is still whole then.
-func (d *document) keepPrevious() error {
-	c := d.c
+// session.json is still whole then. Where a merge put redacted text beside what it replaces,
+// the backup is what the merge means.
+func (d *document) keepPrevious(after []byte) error {
+	c, previous := d.c, d.raw
+	if d.mend && bytes.Contains(previous, redactedMark) {
+		previous = after
+	}
 	switch {
 	case d.raw == nil || c.base != "":
 		return nil
@@ -184,5 +191,5 @@ func (d *document) keepPrevious() error {
 	if err := c.s.root.Remove(to); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	return c.writeNew(to, d.raw, privateFileMode)
+	return c.writeNew(to, previous, privateFileMode)
 }

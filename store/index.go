@@ -10,6 +10,7 @@ import (
 	"math"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 
 	"cortext/schema"
@@ -116,9 +117,34 @@ func (x *sessionIndex) add(name string, at look, raw []byte, sess *schema.Sessio
 	r.size = len(appendRow(nil, name, r))
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	if bytes.Contains(raw, redactedMark) {
+		x.dropRedacted(name, r)
+	}
 	x.live += r.size - x.rows[name].size
 	x.rows[name] = r
 	x.fresh = append(x.fresh, name)
+}
+
+var redactedMark = []byte("[redacted: ")
+
+// dropRedacted drops earlier versions of a session.json in which a merge redacted something:
+// rows of the index, also under another name of the folder, and the backup.
+func (x *sessionIndex) dropRedacted(name string, now row) {
+	marks := bytes.Count(now.raw, redactedMark)
+	for other, r := range x.rows {
+		if !bytes.Equal(r.ID, now.ID) || bytes.Count(r.raw, redactedMark) >= marks {
+			continue
+		}
+		x.stale = true
+		if other != name {
+			x.live -= r.size
+			delete(x.rows, other)
+		}
+		backup := backupFile(strings.TrimSuffix(other, "/"+sessionDir+"/"+sessionFile))
+		if raw, err := x.files.readRegular(backup); err == nil && bytes.Count(raw, redactedMark) < marks {
+			_ = x.files.root.Remove(backup) // the next write makes another
+		}
+	}
 }
 
 // forget drops a removed conversation, also from the index file, because its title is

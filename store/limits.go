@@ -80,20 +80,26 @@ func (s *Store) limits() Limits {
 	return s.opts.Limits()
 }
 
+// A limiter applies limits to calls. keep keeps the whole of a text under a name.
+type limiter struct {
+	Limits
+	keep func(name, text string) error
+}
+
 // limit moves what the log is not to hold of a prepared call into attachments of the call.
-func (s *Store) limit(t *schema.Tool, l Limits) error {
+func (l limiter) limit(t *schema.Tool) error {
 	switch l.Tools {
 	case ToolsFull:
 		return nil
 	case ToolsOff:
 		if len(t.Input) > 0 {
-			if _, err := s.attach(t, wholeInput, "application/json", string(t.Input)); err != nil {
+			if _, err := l.attach(t, wholeInput, "application/json", string(t.Input)); err != nil {
 				return err
 			}
 			t.Input = nil
 		}
 		if t.Output != "" {
-			if _, err := s.attach(t, wholeOutput, "text/plain", t.Output); err != nil {
+			if _, err := l.attach(t, wholeOutput, "text/plain", t.Output); err != nil {
 				return err
 			}
 			t.Output = ""
@@ -103,7 +109,7 @@ func (s *Store) limit(t *schema.Tool, l Limits) error {
 		if len(t.Output) <= most {
 			return nil
 		}
-		kept, err := s.attach(t, wholeOutput, "text/plain", t.Output)
+		kept, err := l.attach(t, wholeOutput, "text/plain", t.Output)
 		if err != nil {
 			return err
 		}
@@ -124,18 +130,23 @@ func trimmed(output string, most int, kept string) string {
 
 // attach keeps a text on this machine, as an attachment of a call. It returns the name of
 // the file.
-func (s *Store) attach(t *schema.Tool, name, mediaType, text string) (kept string, err error) {
+func (l limiter) attach(t *schema.Tool, name, mediaType, text string) (kept string, err error) {
 	sum := hexSum(text)
 	kept, _ = AttachmentName(sum)
-	if is, err := s.Exists(kept); err != nil {
+	if err := l.keep(kept, text); err != nil {
 		return "", err
-	} else if !is {
-		if err := s.WriteFile(kept, []byte(text)); err != nil {
-			return "", err
-		}
 	}
 	t.Attachments = append(t.Attachments, schema.Attachment{MediaType: mediaType, Bytes: int64(len(text)), SHA256: sum, Name: name})
 	return kept, nil
+}
+
+// keepWhole writes the file of an attachment, unless it is there.
+func (s *Store) keepWhole(name, text string) error {
+	is, err := s.Exists(name)
+	if err != nil || is {
+		return err
+	}
+	return s.WriteFile(name, []byte(text))
 }
 
 func hexSum(text string) string {

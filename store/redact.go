@@ -24,11 +24,11 @@ func (tx *Tx) Append(b schema.Batch) error {
 		return err
 	}
 	redact := tx.c.s.redaction(tx.countRedacted()).knowing(known)
-	limits := tx.c.s.limits()
+	limits := limiter{tx.c.s.limits(), tx.c.s.keepWhole}
 	for _, t := range b.Tools {
 		t, err := redact.tool(t)
 		if err == nil {
-			err = tx.c.s.limit(&t, limits)
+			err = limits.limit(&t)
 		}
 		if err == nil && limits.Attachments {
 			err = tx.attachBeside(t.Attachments)
@@ -164,16 +164,12 @@ func (r redaction) rest(sess *schema.Session) error {
 	return r.err
 }
 
-// removedTags forgets tags that were removed and are redacted now.
-func (r redaction) removedTags(sess *schema.Session) error {
+// forget removes what stamps still say of tags and names that are redacted now.
+func (r redaction) forget(sess *schema.Session) error {
 	if r.redactor == nil {
 		return nil
 	}
-	sess.TagsSet = slices.DeleteFunc(slices.Clone(sess.TagsSet), func(t schema.TagStamp) bool {
-		tag := t.Tag
-		r.text(&tag)
-		return tag != t.Tag && !t.On
-	})
+	sess.ForgetRedacted(func(text string) string { r.text(&text); return text })
 	return r.err
 }
 

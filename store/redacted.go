@@ -169,7 +169,7 @@ func (tx *Tx) redact(by Redaction, places Places) error {
 	if tx.Written() {
 		counts := secrets.Counts{}
 		r := redaction{redactor: by.Texts, counts: counts}
-		if err := errors.Join(r.session(tx.doc.session), r.rest(tx.doc.session), r.removedTags(tx.doc.session)); err != nil {
+		if err := errors.Join(r.session(tx.doc.session), r.rest(tx.doc.session), r.forget(tx.doc.session)); err != nil {
 			return err
 		}
 		tx.doc.texts = redaction{redactor: by.Texts}
@@ -259,16 +259,17 @@ func redactSession(raw []byte, by Redaction) (n int, out []byte, err error) {
 	before := sess.Clone()
 	counts := secrets.Counts{}
 	r := redaction{redactor: by.Texts, counts: counts}
-	if err := errors.Join(r.session(sess), r.rest(sess), r.removedTags(sess)); err != nil {
+	if err := errors.Join(r.session(sess), r.rest(sess), r.forget(sess)); err != nil {
 		return 0, nil, err
 	}
 	if len(counts) == 0 {
 		return 0, raw, nil
 	}
 	sess.Stamp(before, before.LastActive.Time())
-	if err := (redaction{redactor: by.Texts}).removedTags(sess); err != nil {
+	if err := (redaction{redactor: by.Texts}).forget(sess); err != nil {
 		return 0, nil, err
 	}
+	sess.ForgetNotes()
 	out, err = sess.Marshal()
 	return counts[by.Name], out, err
 }

@@ -115,6 +115,11 @@ func (c *Conversation) Repair(f *Copies) (*Repair, error) {
 	if err := p.conversation(c, f, nil); err != nil || len(p.out.changes) == 0 {
 		return p.out, err
 	}
+	for name, text := range p.wholes {
+		if err := c.s.keepWhole(name, text); err != nil {
+			return p.out, explain(err)
+		}
+	}
 	return p.out, c.s.carryOut(p.out, p.id, made)
 }
 
@@ -172,6 +177,25 @@ type planner struct {
 	made  []string          // what taking the lock created counts as missing
 	modes map[string]string // of logs, from before the lock
 	id    string            // of the conversation
+
+	known  *known // what the user redacted in it, once looked is set
+	looked bool
+	wholes map[string]string // attachments to keep, by name: what limits leave out of restored calls
+}
+
+// knows returns what the user redacted in the conversation, which other places may still
+// have. It looks once, for the conversation that its sub-agents are in.
+func (p *planner) knows(c *Conversation) (*known, error) {
+	if p.looked {
+		return p.known, nil
+	}
+	p.looked = true
+	st, err := c.load()
+	if err != nil || st.session == nil {
+		return nil, nil // nothing is restored without it
+	}
+	p.known, err = p.s.knownOf(st.session.ID)
+	return p.known, err
 }
 
 // A folderPlan is the plan for one folder of a conversation.
@@ -211,6 +235,9 @@ func (p *planner) conversation(c *Conversation, f *Copies, above *census) error 
 		if closed, err := p.unlock(folder); closed || err != nil {
 			return err
 		}
+	}
+	if _, err := p.knows(c); err != nil {
+		return err
 	}
 	cp := &conversationPlan{planner: p, c: c, copies: f, census: newCensus(above)}
 	var have records

@@ -65,8 +65,16 @@ func (cp *conversationPlan) session(fp *folderPlan) error {
 	case several || how != "":
 		sess.CountedBytes = 0
 	}
-	if err := p.s.redaction(nil).session(sess); err != nil {
+	redact, earlier := p.s.redaction(nil).knowing(p.known), sess.Clone()
+	if err := redact.session(sess); err != nil {
 		return err
+	}
+	if p.known != nil { // stamps repeat what was redacted
+		sess.Stamp(earlier, earlier.LastActive.Time())
+		if err := redact.forget(sess); err != nil {
+			return err
+		}
+		sess.ForgetNotes()
 	}
 	sess.Upgrade()
 	content, err := sess.Marshal()

@@ -45,13 +45,26 @@ func (p *planner) restore(fp *folderPlan, f *Copies, n *census, have *records) e
 	if f == nil || len(f.Places) == 0 {
 		return nil
 	}
-	redact := p.s.redaction(nil)
+	redact := p.s.redaction(nil).knowing(p.known)
+	limits := limiter{p.s.limits(), func(name, text string) error {
+		if p.wholes == nil {
+			p.wholes = map[string]string{}
+		}
+		p.wholes[name] = text
+		return nil
+	}}
 	had := *have
 	err := restoreLog(&fp.tools, toolLog(), restoring[schema.Tool]{
 		prefix: "t", places: f.Places, have: had,
-		log:     func(place Copy) []byte { return place.Tools },
-		id:      func(t *schema.Tool) (string, *int) { return t.ID, &t.Rev },
-		prepare: redact.tool,
+		log: func(place Copy) []byte { return place.Tools },
+		id:  func(t *schema.Tool) (string, *int) { return t.ID, &t.Rev },
+		prepare: func(t, held schema.Tool) (schema.Tool, error) {
+			t, err := redact.tool(t)
+			if err == nil {
+				err = limits.limit(&t)
+			}
+			return likeStored(t, &held), err
+		},
 		add: func(raw []byte) {
 			_ = n.tool(jsonl.Record{Raw: raw}, place{file: fp.file(toolsFile)})
 		},
@@ -63,7 +76,7 @@ func (p *planner) restore(fp *folderPlan, f *Copies, n *census, have *records) e
 		prefix: "m", places: f.Places, have: had,
 		log:     func(place Copy) []byte { return place.Messages },
 		id:      func(m *schema.Message) (string, *int) { return m.ID, &m.Rev },
-		prepare: redact.message,
+		prepare: func(m, _ schema.Message) (schema.Message, error) { return redact.message(m) },
 		add: func(raw []byte) {
 			_ = n.message(jsonl.Record{Raw: raw}, place{file: fp.file(messagesFile)})
 		},
@@ -77,7 +90,7 @@ type restoring[R any] struct {
 	have    records
 	log     func(Copy) []byte
 	id      func(*R) (id string, rev *int)
-	prepare func(R) (R, error) // redacts secrets
+	prepare func(r, held R) (R, error) // redacts secrets, and applies limits
 	add     func(raw []byte)
 }
 
@@ -113,8 +126,11 @@ func restoreLog[R any](l *logPlan, k logKind[R], from restoring[R]) error {
 			if from.have.ofID[from.prefix+id].redacted {
 				continue
 			}
-			if held, ok := from.have.ofID[from.prefix+id]; ok && *rev <= held.rev && !(held.mangled && *rev == held.rev) {
-				old, err := k.parse(held.raw)
+			var old R
+			held, ok := from.have.ofID[from.prefix+id]
+			revised := ok && *rev <= held.rev && !(held.mangled && *rev == held.rev)
+			if revised {
+				old, err = k.parse(held.raw)
 				if err != nil || !k.less(&old, &r) || k.less(&r, &old) {
 					continue
 				}
@@ -123,8 +139,11 @@ func restoreLog[R any](l *logPlan, k logKind[R], from restoring[R]) error {
 				}
 			}
 			keep := *rev
-			if r, err = from.prepare(r); err != nil {
+			if r, err = from.prepare(r, old); err != nil {
 				continue // it is not a record that cortext would write
+			}
+			if revised && !k.less(&old, &r) {
+				continue // what limits leave of it says no more
 			}
 			_, rev = from.id(&r)
 			*rev = keep

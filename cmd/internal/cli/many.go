@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/charmbracelet/x/ansi"
+
 	"cortext/cmd/internal/organise"
 	"cortext/cmd/internal/workspace"
 	"cortext/store"
@@ -62,7 +64,11 @@ func (a *app) apply(ctx context.Context, w *opened, entries []store.Entry, c edi
 		if !changed {
 			said = c.had
 		}
-		fmt.Fprintf(a.screen.out, "%s: %s\n", oneLine(after.Session.DisplayTitle()), said)
+		title := oneLine(after.Session.DisplayTitle())
+		if width := widthOf(a.screen.out); width > 0 { // so that what happened is on the same line
+			title = ansi.Truncate(title, max(width-textWidth(": "+said), leastTitle), "…")
+		}
+		fmt.Fprintf(a.screen.out, "%s: %s\n", title, said)
 	}
 	a.screen.clearLine()
 	a.notices(w).removed(w.Removed.LeftoversAmong(entries...))

@@ -25,7 +25,8 @@ func redactCommand(a *app) *cobra.Command {
 		Long: `Replaces text in conversations with [redacted: NAME]; without an id, in the current one.
 It covers messages, reasoning, tool calls, titles, notes, tags, summaries, sub-agents,
 attached text, records that wait or were set aside, backups and caches. Ids and order stay
-the same, so merges still work, and a clone with the old lines gets the new ones.
+the same, so merges still work, and a clone with the old lines gets the new ones. What that
+clone set aside itself stays there: run redact in it, too.
 
 --secret reads one text from standard input or, on a terminal, asks for it without
 showing it. --pattern is an RE2 expression and is applied to each text after decoding.
@@ -317,7 +318,7 @@ func rewriteHelp(o redactOptions) string {
 		"Commit the redacted files, then rewrite the history in a fresh clone:",
 		"  1. write this line, with the text as it is in the files, into a file outside of the repository:",
 		"       " + line,
-		"  2. git filter-repo --replace-text FILE",
+		"  2. git filter-repo --replace-text FILE --replace-message FILE",
 		"  3. git push --force --all && git push --force --tags",
 		"Remotes, forks and other clones keep the old commits until they are also rewritten and garbage is collected.",
 	}

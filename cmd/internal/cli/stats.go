@@ -1,12 +1,14 @@
 package cli
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
 	"text/tabwriter"
 
+	"github.com/charmbracelet/x/ansi"
 	"github.com/spf13/cobra"
 
 	"cortext/cmd/internal/find"
@@ -67,7 +69,16 @@ func runStats(cmd *cobra.Command, a *app, w *opened, by stats.By, asJSON bool) e
 		return err
 	}
 	s.Finish(by, filesShown)
-	printStats(a.screen.out, s, by)
+	var b bytes.Buffer
+	printStats(&b, s, by)
+	width := widthOf(a.screen.out)
+	for line := range strings.Lines(b.String()) {
+		if line = strings.TrimSuffix(line, "\n"); width > 0 {
+			line = ansi.Truncate(line, width, "…") // a name is last
+		}
+		fmt.Fprintln(a.screen.out, line)
+	}
+	printWritten(a.screen.out, s.Files, width)
 	return err
 }
 
@@ -90,11 +101,20 @@ func printStats(w io.Writer, s stats.Stats, by stats.By) {
 	}
 	row(total, s.Total)
 	tw.Flush()
-	if len(s.Files) > 0 {
+}
+
+// printWritten prints the files written most. On a terminal, it cuts the beginning of paths
+// that are wider.
+func printWritten(w io.Writer, files []stats.File, width int) {
+	if len(files) > 0 {
 		fmt.Fprintln(w, "\nfiles written most:")
 	}
-	for _, f := range s.Files {
-		fmt.Fprintf(w, "%5d  %s\n", f.Calls, oneLine(f.Path))
+	for _, f := range files {
+		line, name := fmt.Sprintf("%5d  ", f.Calls), oneLine(f.Path)
+		if over := len(line) + textWidth(name) - width; width > 0 && over > 0 {
+			name = ansi.TruncateLeft(name, over+1, "…")
+		}
+		fmt.Fprintln(w, line+name)
 	}
 }
 

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
+	"github.com/charmbracelet/x/ansi"
 	"github.com/spf13/cobra"
 
 	"cortext/cmd/internal/organise"
@@ -74,9 +74,28 @@ func listTags(a *app, w *opened, asJSON bool) error {
 	if len(counts) == 0 {
 		fmt.Fprintln(a.screen.errw, "no conversation has a tag yet: cortext tag TAG ID adds one")
 	}
-	tw := tabwriter.NewWriter(a.screen.out, 0, 4, 2, ' ', 0)
-	for _, c := range counts {
-		fmt.Fprintf(tw, "%s\t%s\n", oneLine(c.Tag), count(c.Conversations, "conversation"))
+	a.screen.printTags(counts)
+	return nil
+}
+
+// printTags prints each tag and how many conversations have it. On a terminal, it cuts tags
+// to the width.
+func (s screen) printTags(counts []tagCount) {
+	longest, longestCount := 0, 0
+	for i, c := range counts {
+		counts[i].Tag = oneLine(c.Tag)
+		longest = max(longest, textWidth(counts[i].Tag))
+		longestCount = max(longestCount, len(count(c.Conversations, "conversation")))
 	}
-	return tw.Flush()
+	if width := widthOf(s.out); width > 0 {
+		longest = min(longest, max(width-gap-longestCount, 1))
+	}
+	for _, c := range counts {
+		tag := c.Tag
+		if textWidth(tag) > longest {
+			tag = ansi.Truncate(tag, longest, "…")
+		}
+		pad := strings.Repeat(" ", max(longest-textWidth(tag), 0)+gap)
+		fmt.Fprintf(s.out, "%s%s%s\n", tag, pad, count(c.Conversations, "conversation"))
+	}
 }

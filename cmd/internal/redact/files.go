@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"cortext/cmd/internal/workspace"
+	"cortext/schema"
 	"cortext/store"
 	"cortext/store/secrets"
 )
@@ -127,6 +128,12 @@ func (r *Redactor) replace(report *Report, c changes, name string, b []byte) err
 	if n == 0 {
 		return nil
 	}
+	if sess, err := schema.ParseSession(out); err == nil && len(sess.NotesSet) > 0 { // a session.json that was set aside
+		sess.ForgetNotes()
+		if forgot, err := sess.Marshal(); err == nil {
+			out = forgot
+		}
+	}
 	if err := c.write(name, out); err != nil {
 		return err
 	}
@@ -137,22 +144,24 @@ func (r *Redactor) replace(report *Report, c changes, name string, b []byte) err
 // files redacts the attachments and documents of a conversation. It adds matches in
 // attachments to found, because a transcript also contains them.
 func (r *Redactor) files(c *Conversation, found *secrets.Found, changes changes) error {
-	attached, err := r.ws.Attachments.Of(c.Entry)
-	if err != nil {
-		return err
-	}
-	for _, sum := range slices.Sorted(maps.Keys(attached)) {
-		if len(sum) < 2 || !fs.ValidPath(sum) {
-			continue // logs are redacted record by record
-		}
-		for _, name := range r.ws.Store.AttachmentNames(c.Entry, sum) {
+	for _, sum := range slices.Sorted(maps.Keys(c.attached)) {
+		if name, ok := store.AttachmentName(sum); ok {
 			if err := r.attachment(c, name, found, changes); err != nil {
 				return err
 			}
 		}
 	}
 	for _, folder := range append([]string{c.Entry.Path}, c.Entry.Twins...) {
-		if err := r.documents(c, folder, changes); err != nil {
+		err := r.eachFile(folder+"/.session", &c.Report, func(name string, _ []byte) error {
+			if path.Base(path.Dir(name)) != "attachments" {
+				return nil // logs are redacted record by record
+			}
+			return r.attachment(c, name, found, changes) // also one that no record names any more
+		})
+		if err == nil {
+			err = r.documents(c, folder, changes)
+		}
+		if err != nil {
 			return err
 		}
 	}

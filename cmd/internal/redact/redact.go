@@ -111,6 +111,8 @@ type Conversation struct {
 	Entry   store.Entry
 	Named   bool // the folder's name has the text
 	Renamed bool // the folder was renamed; Entry has the new name
+
+	attached map[string]bool // hashes of attachments, before anything was redacted
 }
 
 // A Result is the report on several conversations.
@@ -193,9 +195,13 @@ func (r *Redactor) Find(ctx context.Context, entries []store.Entry, progress fun
 }
 
 func (r *Redactor) find(e store.Entry) (*Conversation, *secrets.Found, error) {
-	c, found := &Conversation{Entry: e}, &secrets.Found{}
+	attached, err := r.ws.Attachments.Of(e)
+	if err != nil {
+		return nil, nil, err
+	}
+	c, found := &Conversation{Entry: e, attached: attached}, &secrets.Found{}
 	by := store.Redaction{Name: r.request.Name, Texts: r.texts(found)}
-	err := r.each(e, func(conv *store.Conversation) error {
+	err = r.each(e, func(conv *store.Conversation) error {
 		places, err := conv.Texts(by)
 		c.add(places)
 		return err
@@ -251,7 +257,7 @@ func (r *Redactor) apply(ctx context.Context, e store.Entry) (*Conversation, err
 		}
 		by.ID = known.ID
 	}
-	c = &Conversation{Entry: e, Named: c.Named}
+	c = &Conversation{Entry: e, Named: c.Named, attached: c.attached}
 	err = r.each(e, func(conv *store.Conversation) error {
 		if why := r.ws.Tree.Away(conv); why != "" && !e.Waiting && !conv.IsWaiting() {
 			return fmt.Errorf("%s: %s: run it again when its files are back", conv.Path(), why)
