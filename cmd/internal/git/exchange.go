@@ -33,6 +33,16 @@ func (e *OutsideError) Error() string {
 	return fmt.Sprintf("%s has changes to other files (%s): git pull merges them", e.Upstream, strings.Join(e.Paths[:min(len(e.Paths), 3)], ", "))
 }
 
+// An UncommittedError reports files that the upstream changed, and that have changes here which
+// are not committed. Git would refuse to merge them, too. But before it does, it resets them to
+// the last commit and back to what they were a moment ago (builtin/merge.c of git 2.39), and
+// takes with it what is written meanwhile.
+type UncommittedError struct{ Paths []string }
+
+func (e *UncommittedError) Error() string {
+	return fmt.Sprintf("%s: changed here and upstream: commit your change first", strings.Join(e.Paths[:min(len(e.Paths), 3)], ", "))
+}
+
 // mostRaces is how often a push tries again. Twenty clones that push for ten minutes on two
 // processors lost up to 23 races in one push (scripts/pushers.sh).
 const mostRaces = 100
@@ -64,13 +74,18 @@ func (x Exchange) Pull(ctx context.Context) (merged bool, err error) {
 	}
 	prefix := strings.TrimSuffix(top, "\n")
 	var outside []string
+	theirs := map[string]bool{}
 	for path := range strings.SplitSeq(strings.TrimSuffix(out, "\x00"), "\x00") {
+		theirs[path] = true
 		if !slices.ContainsFunc(x.Folders, func(f string) bool { return strings.HasPrefix(path, prefix+f+"/") }) && path != "" {
 			outside = append(outside, path)
 		}
 	}
 	if len(outside) > 0 {
 		return false, &OutsideError{strings.TrimPrefix(up.ref, "refs/remotes/"), outside}
+	}
+	if err := x.wantCommitted(ctx, theirs); err != nil {
+		return false, err
 	}
 	if _, err := output(attend(x.asking(ctx, "merge", "--quiet", "--ff", "--no-edit", up.ref))); err != nil {
 		if kept, done, keepErr := x.KeepChanged(ctx); len(kept) > 0 && done {
@@ -85,6 +100,26 @@ func (x Exchange) Pull(ctx context.Context) (merged bool, err error) {
 		return false, err
 	}
 	return true, nil
+}
+
+// wantCommitted returns an [*UncommittedError] if some of the files, named from the top of the
+// work tree, have changes in the folders that are not committed.
+func (x Exchange) wantCommitted(ctx context.Context, files map[string]bool) error {
+	// As the user: it may compare contents, and so run the user's filters, as the merge does.
+	out, err := run(ctx, x.Root, append([]string{"--literal-pathspecs", "--no-optional-locks", "status", "--porcelain", "-z", "--no-renames", "--untracked-files=all", "--"}, x.Folders...)...)
+	if err != nil {
+		return err
+	}
+	var both []string
+	for line := range strings.SplitSeq(strings.TrimSuffix(out, "\x00"), "\x00") { // two letters, a space, the path
+		if len(line) > 3 && files[line[3:]] {
+			both = append(both, line[3:])
+		}
+	}
+	if len(both) > 0 {
+		return &UncommittedError{both}
+	}
+	return nil
 }
 
 // Push pushes the current branch to its upstream. If another clone pushed first, it pulls
