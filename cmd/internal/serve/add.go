@@ -49,7 +49,8 @@ func (s messageRoutes) addMessage(_ http.ResponseWriter, r *http.Request) (*answ
 	return &answer{status: http.StatusCreated, body: messageAnswer{messageOf(m, nil)}, location: "/api/sessions/" + e.Session.ID + "/messages?after=" + m.ParentID}, nil
 }
 
-// add adds a message at the end of a conversation. It is on disk when add returns.
+// add adds a message at the end of a conversation. It is on disk when add returns, and stays
+// there if git is merging; see [keeper].
 func (s messageRoutes) add(space *Space, e store.Entry, in newMessage) (*schema.Message, error) {
 	switch {
 	case strings.TrimSpace(in.Content) == "":
@@ -66,7 +67,8 @@ func (s messageRoutes) add(space *Space, e store.Entry, in newMessage) (*schema.
 	}
 	// The store's lock works between processes and polls, so the requests of this server
 	// queue here first.
-	defer s.writers.lock(space.Store.Root() + "\n" + e.Session.ID)()
+	at := location{space.Store.Root(), e.Session.ID}
+	defer s.writers.lock(at.String())()
 	m := schema.Message{ID: in.ID, Role: in.Role, Content: in.Content, Model: in.Model, Timestamp: schema.NewTime(space.Env.Now())}
 	if m.ID == "" {
 		var entropy [10]byte
@@ -77,6 +79,9 @@ func (s messageRoutes) add(space *Space, e store.Entry, in newMessage) (*schema.
 	}
 	for try := 1; ; try++ {
 		said, err := space.say(e, m)
+		if err == nil {
+			s.kept.keep(at, *said)
+		}
 		if !errors.Is(err, store.ErrCheckpoint) || try == tries {
 			return said, err
 		}
@@ -89,8 +94,7 @@ const tries = 5
 // say appends a message after the newest one. If the log holds its id, say returns what the
 // log holds. The error is store.ErrCheckpoint if somebody replaced the log meanwhile.
 func (space *Space) say(e store.Entry, m schema.Message) (*schema.Message, error) {
-	w := space.Workspace
-	c, err := w.Conversation(e.Path)
+	c, err := space.Conversation(e.Path)
 	if err != nil {
 		return nil, err
 	}
@@ -110,18 +114,23 @@ func (space *Space) say(e store.Entry, m schema.Message) (*schema.Message, error
 	if m.ParentID, err = lastOf(c); err != nil { // under the lock: nobody appends meanwhile
 		return nil, err
 	}
-	if err := tx.Append(schema.Batch{Messages: []schema.Message{m}}); err != nil {
-		return nil, err
+	return &m, space.write(tx, c, m)
+}
+
+// write appends messages and commits.
+func (space *Space) write(tx *store.Tx, c *store.Conversation, messages ...schema.Message) error {
+	if err := tx.Append(schema.Batch{Messages: messages}); err != nil {
+		return err
 	}
 	if err := tx.Flush(); err != nil {
-		return nil, err
+		return err
 	}
-	if w.TurnDue(tx) {
-		if err := w.FinishIn(tx, c, workspace.Finishing{}); err != nil {
-			return nil, err
+	if space.TurnDue(tx) {
+		if err := space.FinishIn(tx, c, workspace.Finishing{}); err != nil {
+			return err
 		}
 	}
-	return &m, tx.Commit()
+	return tx.Commit()
 }
 
 // stored returns a message as the log holds it; m if the log does not show it now.

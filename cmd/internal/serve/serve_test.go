@@ -33,6 +33,7 @@ type site struct {
 	root   string
 	config serve.Config
 	server *serve.Server
+	logged func(text string) // what the server reports
 	http   *httptest.Server
 }
 
@@ -53,10 +54,10 @@ func newSite(t testing.TB) *site {
 		Dir: root, Machine: inject.Machine{Home: home, Getenv: func(string) string { return "" }}, Now: time.Now, Rand: rand.Reader,
 		Holder: "a test", Agents: []inject.Agent{claude.Agent()},
 	}
-	s := &site{t: t, root: root}
+	s := &site{t: t, root: root, logged: func(text string) { t.Error(text) }}
 	s.config = serve.Config{
 		Root: root, Token: token, Patience: 2 * time.Second, Listen: net.IPv4(127, 0, 0, 1), Workspaces: func() []string { return nil },
-		Log: func(text string) { t.Error(text) },
+		Log: func(text string) { s.logged(text) },
 		Open: func(dir string) (*serve.Space, error) {
 			env := env
 			env.Dir = dir

@@ -72,6 +72,7 @@ type Server struct {
 
 	lists   listTags
 	writers locks         // of conversations
+	kept    keeper        // of messages that were just added
 	turns   chan struct{} // a place for each agent that may run
 
 	mu      sync.Mutex
@@ -99,6 +100,7 @@ func New(c Config) *Server {
 		s.Patience = patience
 	}
 	s.lists.of, s.lists.refreshed = map[string]listTag{}, map[string]time.Time{}
+	s.kept.again = s.sayAgain
 	s.hub = live.NewHub(s.openLive, encodeLive)
 	s.mux = http.NewServeMux()
 	for _, r := range s.routes() {
@@ -120,8 +122,11 @@ func (s *Server) Handler() http.Handler {
 	})
 }
 
-// Close ends the live channels.
-func (s *Server) Close() { s.hub.Close() }
+// Close ends the live channels, and looks a last time after the messages that were just added.
+func (s *Server) Close() {
+	s.hub.Close()
+	s.kept.close()
+}
 
 // Serve serves until ctx ends. Then it takes no more requests, ends the live channels, and
 // waits a few seconds for requests in progress.
@@ -145,6 +150,7 @@ func (s *Server) Serve(ctx context.Context, on net.Listener) error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = server.Close()
 	}
+	s.kept.close()
 	saved := make(chan struct{})
 	go func() { s.working.Wait(); close(saved) }()
 	select {
