@@ -206,7 +206,7 @@ func (r *importRun) content(ctx context.Context, name string, text []byte) (done
 	if bundle.Is(text) {
 		return true, r.bundle(ctx, name, bytes.NewReader(text))
 	}
-	c, ok, err := export.Read(name, text, r.budget)
+	c, ok, err := export.Read(name, text, &r.budget.Left)
 	if format := (*portable.FormatError)(nil); !ok || r.inFolder && errors.As(err, &format) && format.Foreign {
 		return false, nil
 	}

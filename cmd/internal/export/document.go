@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"cortext/cmd/internal/export/bundle"
 	"cortext/cmd/internal/export/forge"
 	"cortext/cmd/internal/export/page"
 	"cortext/cmd/internal/export/portable"
@@ -40,16 +39,16 @@ func hasSuffix(file string, suffixes ...string) bool {
 	return false
 }
 
-// Read reads an export in any format. file is its name, which need not say the format. What it
-// unpacks is taken from the budget. ok is false if the text is none. The error is a
+// Read reads an export in any format. file is its name, which need not say the format. left is
+// how many bytes it may unpack; Read takes off what it did. ok is false if the text is none. The error is a
 // [*portable.FormatError].
-func Read(file string, text []byte, b *bundle.Budget) (c *portable.Conversation, ok bool, err error) {
+func Read(file string, text []byte, left *int64) (c *portable.Conversation, ok bool, err error) {
 	if c, ok, err = portable.Read(text); ok {
 		return c, ok, err
 	}
 	switch {
 	case isPage(file, text):
-		c, err = readPage(text, b)
+		c, err = readPage(text, left)
 	case isMarkdown(file, text):
 		c, err = forge.Read(string(text))
 	default:
@@ -59,9 +58,9 @@ func Read(file string, text []byte, b *bundle.Budget) (c *portable.Conversation,
 }
 
 // readPage reads the conversation that a page holds as data.
-func readPage(text []byte, b *bundle.Budget) (*portable.Conversation, error) {
-	lines, unpacked, same, err := page.Data(text, b.Left())
-	b.Take(unpacked)
+func readPage(text []byte, left *int64) (*portable.Conversation, error) {
+	lines, unpacked, same, err := page.Data(text, *left)
+	*left -= unpacked
 	switch {
 	case errors.Is(err, page.ErrForeign):
 		return nil, &portable.FormatError{Foreign: true, Why: err.Error() + ": cortext imports transcripts of agents, and what cortext export writes"}

@@ -289,7 +289,7 @@ func TestPageDamaged(t *testing.T) {
 func readText(file string, text []byte) (*portable.Conversation, bool, error) {
 	b := bundle.NewBudget(bundle.Default())
 	b.Add(int64(len(text)))
-	return Read(file, text, b)
+	return Read(file, text, &b.Left)
 }
 
 // TestBudget: pages of one import share what they may unpack to.
@@ -304,14 +304,14 @@ func TestBudget(t *testing.T) {
 	}
 	b := bundle.NewBudget(bundle.Limits{Free: 3 * int64(len(data))})
 	for range 3 {
-		if _, _, err := Read("x.html", html.Bytes(), b); err != nil {
+		if _, _, err := Read("x.html", html.Bytes(), &b.Left); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, _, err := Read("x.html", html.Bytes(), b); err == nil || !strings.Contains(err.Error(), "unpacks to more") {
+	if _, _, err := Read("x.html", html.Bytes(), &b.Left); err == nil || !strings.Contains(err.Error(), "unpacks to more") {
 		t.Errorf("the fourth page is read: %v", err)
 	}
-	if b.Left() >= 0 {
+	if b.Left >= 0 {
 		t.Error("a refused page costs nothing")
 	}
 }

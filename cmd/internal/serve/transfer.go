@@ -206,7 +206,7 @@ func documents(ctx context.Context, data []byte, each func(name string, c *porta
 	budget := bundle.NewBudget(bundle.Default())
 	budget.Add(int64(len(data)))
 	one := func(name string, text []byte) error {
-		c, ok, err := export.Read(name, text, budget)
+		c, ok, err := export.Read(name, text, &budget.Left)
 		if !ok {
 			err = &portable.FormatError{Foreign: true, Why: "is not an export of a conversation"}
 		}

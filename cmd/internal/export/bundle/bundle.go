@@ -31,22 +31,16 @@ type Limits struct {
 // A Budget limits what the files of one import unpack to, together: bundles, and what is
 // compressed in the files of bundles.
 type Budget struct {
+	Left   int64 // how many bytes may still be unpacked
 	limits Limits
-	left   int64
 }
 
 // NewBudget returns the budget of an import.
-func NewBudget(l Limits) *Budget { return &Budget{l, l.Free} }
+func NewBudget(l Limits) *Budget { return &Budget{l.Free, l} }
 
 // Add adds what a file with a number of bytes may unpack to. Do not add the files of a
 // bundle: the bundle was added.
-func (b *Budget) Add(size int64) { b.left += b.limits.Ratio * size }
-
-// Left returns how many bytes may still be unpacked.
-func (b *Budget) Left() int64 { return b.left }
-
-// Take takes bytes that were unpacked.
-func (b *Budget) Take(n int64) { b.left -= n }
+func (b *Budget) Add(size int64) { b.Left += b.limits.Ratio * size }
 
 // Default returns the limits for bundles of conversations. Text rarely compresses to less
 // than a thirtieth.
@@ -198,13 +192,13 @@ func unpack(out *output, l Limits, each func(name string, content io.Reader) err
 // budget. An [*Error] means that the bundle is refused.
 func (z Zstd) Check(from io.Reader, b *Budget) (c Checked, err error) {
 	c.limits = b.limits
-	c.limits.Total = min(c.limits.Total, max(b.left, 0))
+	c.limits.Total = min(c.limits.Total, max(b.Left, 0))
 	n, err := z.unpack(from, c.limits, func(_ string, content io.Reader) error {
 		c.Files++
 		_, err := io.Copy(io.Discard, content)
 		return err
 	})
-	b.Take(n)
+	b.Left -= n
 	return c, err
 }
 
