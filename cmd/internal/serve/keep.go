@@ -19,7 +19,7 @@ import (
 // Somebody who takes back a message with git within keepFor gets it again. One who removes the
 // conversation does not.
 type keeper struct {
-	again func(at location, messages []schema.Message) // adds those that the log lacks
+	again func(at location, messages []schema.Message) (added int) // adds those that the log lacks
 
 	mu     sync.Mutex
 	recent map[location][]acknowledged
@@ -70,18 +70,23 @@ func (k *keeper) look(at location) {
 	if closed {
 		return
 	}
-	k.again(at, messagesOf(recent))
+	added := k.again(at, messagesOf(recent))
 
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.closed {
 		return
 	}
-	old := 0
-	for old < len(recent) && began.Sub(recent[old].at) > keepFor {
+	list, old := k.recent[at], 0
+	for i := range recent {
+		if added > 0 { // git may have looked before they were there again
+			list[i].at = time.Now()
+		}
+	}
+	for old < len(recent) && began.Sub(list[old].at) > keepFor {
 		old++
 	}
-	if k.recent[at] = k.recent[at][old:]; len(k.recent[at]) == 0 {
+	if k.recent[at] = list[old:]; len(k.recent[at]) == 0 {
 		delete(k.recent, at)
 		return
 	}
@@ -109,13 +114,14 @@ func (k *keeper) close() {
 }
 
 // sayAgain adds messages that a conversation lacks.
-func (s *Server) sayAgain(at location, messages []schema.Message) {
+func (s *Server) sayAgain(at location, messages []schema.Message) (added int) {
 	n, err := s.restore(at, messages)
 	if err != nil {
 		s.Log(fmt.Sprintf("conversation %s: its last messages may be missing: %v", at.id, err))
 	} else if n > 0 {
 		s.Log(fmt.Sprintf("conversation %s: git had removed %d new messages: they are there again", at.id, n))
 	}
+	return n
 }
 
 func (s *Server) restore(at location, messages []schema.Message) (n int, err error) {
