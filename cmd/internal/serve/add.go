@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 	"unicode"
 
 	"cortext/cmd/internal/history"
@@ -17,16 +18,20 @@ import (
 
 // A newMessage is a message that a client adds to a conversation.
 type newMessage struct {
-	ID      string      `json:"id"`      // the client's own; empty: the server makes one. Adding it again changes nothing
-	Role    schema.Role `json:"role"`    // user, assistant or system; empty: user
-	Content string      `json:"content"` // what was said
-	Model   string      `json:"model"`   // of an assistant
+	ID      string      `json:"id"`        // the client's own; empty: the server makes one. Adding it again changes nothing
+	Role    schema.Role `json:"role"`      // user, assistant or system; empty: user
+	Content string      `json:"content"`   // what was said
+	Model   string      `json:"model"`     // of an assistant
+	At      int64       `json:"timestamp"` // when it was said; 0: now
 }
 
 // A messageAnswer is the answer with a message.
 type messageAnswer struct {
 	Message message `json:"message"`
 }
+
+// maxTime is the latest time of a message: the end of the year 9999.
+const maxTime = 253402300799999
 
 // maxID is the most characters that an id chosen by a client may have.
 const maxID = 200
@@ -58,6 +63,9 @@ func (s messageRoutes) add(space *Space, e store.Entry, in newMessage) (*schema.
 	case len(in.ID) > maxID || strings.ContainsFunc(in.ID, func(c rune) bool { return c == ' ' || !unicode.IsPrint(c) }):
 		return nil, invalid("id is at most %d visible characters", maxID)
 	}
+	if in.At < 0 || in.At > maxTime {
+		return nil, invalid("timestamp %d is no time: milliseconds since 1970", in.At)
+	}
 	switch in.Role {
 	case "":
 		in.Role = schema.User
@@ -69,7 +77,11 @@ func (s messageRoutes) add(space *Space, e store.Entry, in newMessage) (*schema.
 	// queue here first.
 	at := location{space.Store.Root(), e.Session.ID}
 	defer s.writers.lock(at.String())()
-	m := schema.Message{ID: in.ID, Role: in.Role, Content: in.Content, Model: in.Model, Timestamp: schema.NewTime(space.Env.Now())}
+	said := space.Env.Now()
+	if in.At != 0 {
+		said = time.UnixMilli(in.At)
+	}
+	m := schema.Message{ID: in.ID, Role: in.Role, Content: in.Content, Model: in.Model, Timestamp: schema.NewTime(said)}
 	if m.ID == "" {
 		var entropy [10]byte
 		if _, err := io.ReadFull(space.Env.Entropy(), entropy[:]); err != nil {

@@ -152,6 +152,12 @@ func TestRoutes(t *testing.T) {
 	if foreign.Session.Provider != "openai" || !foreign.Session.Modes["orchestrate"] {
 		t.Errorf("of another program: %+v", foreign.Session)
 	}
+	var added struct{ Message struct{ Timestamp int64 } }
+	s.want(201, "POST", "/api/sessions/"+foreign.Session.ID+"/messages", map[string]any{"id": "b", "role": "user", "content": "Earlier", "timestamp": 1767600000123}, &added)
+	if added.Message.Timestamp != 1767600000123 {
+		t.Errorf("a message with a time: %+v", added)
+	}
+	s.want(400, "POST", "/api/sessions/"+foreign.Session.ID+"/messages", map[string]any{"content": "Late", "timestamp": int64(1) << 60}, nil)
 	file := s.send("POST", "/api/sessions/import", exported.Data, "Content-Type", "application/octet-stream")
 	if file.status != 201 {
 		t.Errorf("a file: %d %s", file.status, file.body)
