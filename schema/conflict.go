@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"strings"
 	"unicode/utf8"
 
+	"cortext/schema/jsonl"
 	"cortext/schema/rawjson"
 )
 
@@ -147,7 +147,7 @@ func splitConflicts(b []byte) (regions []region, first int) {
 	}
 	at := 0
 	for line := range bytes.Lines(b) {
-		c, n := marker(line)
+		c, n := jsonl.Marker(line)
 		offset := at
 		at += len(line)
 		last := &regions[len(regions)-1]
@@ -201,20 +201,6 @@ func splitConflicts(b []byte) (regions []region, first int) {
 		}
 	}
 	return regions, first
-}
-
-// marker returns the byte and the length of a conflict marker: seven or more of one byte
-// at the beginning of a line, followed by nothing or a space.
-func marker(line []byte) (c byte, n int) {
-	line = bytes.TrimRight(line, "\r\n")
-	if len(line) < 7 || strings.IndexByte(`<|=>%\+-`, line[0]) < 0 {
-		return 0, 0
-	}
-	rest := bytes.TrimLeft(line, string(line[:1]))
-	if n = len(line) - len(rest); n < 7 || len(rest) > 0 && rest[0] != ' ' {
-		return 0, 0
-	}
-	return line[0], n
 }
 
 // looseMembers reads the members of a text that is not an object as a whole. A member

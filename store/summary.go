@@ -75,7 +75,7 @@ func readSummary(s *Files, name string) (*schema.Summary, *Damage) {
 	if read {
 		sum, err = schema.ParseSummary(raw)
 	}
-	conflict := bytes.Index(append([]byte("\n"), raw...), []byte("\n<<<<<<< "))
+	conflict := firstMarker(raw)
 	var d Damage
 	switch {
 	case err == nil:
@@ -85,7 +85,7 @@ func readSummary(s *Files, name string) (*schema.Summary, *Damage) {
 	case errors.Is(err, lines.ErrNotRegular):
 		d = damagedSummary(name, NotRegular, err.Error())
 	case conflict >= 0:
-		d = conflictIn(name, raw, int64(conflict))
+		d = conflictIn(name, raw, conflict)
 		d.Detail = damagedSummary(name, jsonl.Conflict, "").Detail
 	case read && len(raw) == 0:
 		d = damagedSummary(name, Unreadable, "the file is empty")
@@ -93,6 +93,18 @@ func readSummary(s *Files, name string) (*schema.Summary, *Damage) {
 		d = damagedSummary(name, Unreadable, err.Error())
 	}
 	return nil, &d
+}
+
+// firstMarker returns the offset of the first conflict marker in a file, or -1.
+func firstMarker(file []byte) int64 {
+	at := 0
+	for line := range bytes.Lines(file) {
+		if c, _ := jsonl.Marker(line); c == '<' {
+			return int64(at)
+		}
+		at += len(line)
+	}
+	return -1
 }
 
 // damagedSummary describes a damaged summary, and says that nothing is lost.

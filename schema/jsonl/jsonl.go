@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"strings"
 	"unicode/utf8"
 
 	"cortext/schema/rawjson"
@@ -124,7 +125,7 @@ func Split(text []byte, offset int64, line int, terminated bool, yield func(Reco
 	if rest, ok := bytes.CutPrefix(text, []byte("\xEF\xBB\xBF")); ok {
 		text = rest
 	}
-	if isConflictMarker(text) {
+	if c, _ := Marker(text); c != 0 {
 		return s.damage(text, Conflict, "%.40q", text)
 	}
 	if checked := text[:len(text)-cutRune(text, terminated)]; !utf8.Valid(checked) {
@@ -313,12 +314,20 @@ func firstNames(object []byte) (first, second []byte) {
 	return object[:1+len(names[0])], names[1]
 }
 
-func isConflictMarker(b []byte) bool {
-	b = bytes.TrimRight(b, "\r")
-	for _, m := range []string{"<<<<<<<", "|||||||", "=======", ">>>>>>>", "%%%%%%%", `\\\\\\\`, "+++++++", "-------"} { // the last four are jj's
-		if rest, ok := bytes.CutPrefix(b, []byte(m)); ok && (len(rest) == 0 || rest[0] == ' ') {
-			return true
-		}
+// Marker returns the byte and the length of a conflict marker: seven or more of one byte at
+// the beginning of a line, followed by nothing or a space (FORMAT.md, section 13). Git writes
+// longer ones for a conflict inside what both sides replaced, jj for a file that has such
+// lines itself. Without a marker it returns 0, 0.
+func Marker(line []byte) (c byte, n int) {
+	line = bytes.TrimRight(line, "\r\n")
+	if len(line) < 7 || strings.IndexByte(`<|=>%\+-`, line[0]) < 0 { // the last four are jj's
+		return 0, 0
 	}
-	return false
+	for n < len(line) && line[n] == line[0] {
+		n++
+	}
+	if n < 7 || n < len(line) && line[n] != ' ' {
+		return 0, 0
+	}
+	return line[0], n
 }

@@ -102,7 +102,8 @@ func TestRead(t *testing.T) {
 		{"conflict", "{}\n<<<<<<< HEAD\n{\"a\":1}\n||||||| base\n=======\r\n{\"b\":2}\n>>>>>>> x\n{}\n",
 			[]string{"1:0 {}", "2:3! conflict marker", `3:16 {"a":1}`, "4:24! conflict marker", "5:37! conflict marker",
 				`6:46 {"b":2}`, "7:54! conflict marker", "8:64 {}"}},
-		{"no conflict", "<<<<<<<<\n======\n=======x\n", []string{"1:0! broken line", "2:9! broken line", "3:16! broken line"}},
+		{"nested conflict", "<<<<<<< a\n||||||||| b\n{\"a\":1}\n>>>>>>>>>\n", []string{"1:0! conflict marker", "2:10! conflict marker", `3:22 {"a":1}`, "4:30! conflict marker"}},
+		{"no conflict", "<<<<<<<x\n======\n=======x\n", []string{"1:0! broken line", "2:9! broken line", "3:16! broken line"}},
 		{"conflict at the end", "<<<<<<<", []string{"1:0! conflict marker"}},
 
 		{"invalid UTF-8", "{}\n{\"a\":\"é\xff\"}\n", []string{"1:0 {}", "2:11! invalid UTF-8", "2:3 {\"a\":\"é\xff\"}"}},
