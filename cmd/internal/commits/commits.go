@@ -205,6 +205,9 @@ func (c Commits) weigh(ctx context.Context, commit git.Logged, e store.Entry) (*
 		r.Guesses = append(r.Guesses, "it began on the branch "+g.Branch)
 	}
 	r.Prompt = promptBefore(shown.Messages, at)
+	if r.Prompt.ID == "" {
+		return nil, score{}, nil // nobody asked for anything before the commit
+	}
 	s.since = commit.At.Sub(r.Prompt.Timestamp.Time())
 	r.Guesses = append(r.Guesses, fmt.Sprintf("the prompt came %s before the commit", s.since.Round(time.Second)))
 	return r, s, nil
