@@ -30,7 +30,7 @@ var rules = map[string]rule{
 	"cortext/schema/clip":    {why: "shortens any text, below everything"},
 	"cortext/schema/jsonl":   {ours: []string{"cortext/schema/rawjson"}, why: "reads any file of records, whatever they mean"},
 	"cortext/schema/tokens":  {modules: []string{"github.com/pkoukk/tiktoken-go-loader/assets"}, why: "the only module that ships the o200k_base table as data, not as code that runs at start"},
-	"cortext/schema":         {ours: []string{"cortext/schema/rawjson"}, why: "records and their bytes: pure, the ground that all else builds on"},
+	"cortext/schema":         {ours: []string{"cortext/schema/jsonl", "cortext/schema/rawjson"}, why: "records and their bytes: pure, the ground that all else builds on"},
 
 	"cortext/store/atomicfile":       {modules: []string{"github.com/google/renameio/v2", "golang.org/x/sys/unix"}, why: "makes or replaces one file; knows no record"},
 	"cortext/store/filelock":         {modules: []string{"golang.org/x/sys/unix", "golang.org/x/sys/windows"}, why: "locks a file that is open; knows no record"},
@@ -78,7 +78,7 @@ var rules = map[string]rule{
 	},
 
 	"cortext/cmd/internal/shell":     {why: "words and quotes"},
-	"cortext/cmd/internal/git":       {ours: []string{"cortext/cmd/internal/shell"}, modules: []string{"golang.org/x/term"}, why: "runs git; knows no conversation"},
+	"cortext/cmd/internal/git":       {ours: []string{"cortext/cmd/internal/shell", "cortext/store/filelock"}, modules: []string{"golang.org/x/term"}, why: "runs git; knows no conversation"},
 	"cortext/cmd/internal/shown":     {ours: []string{"cortext/schema", "cortext/schema/clip"}, why: "text for a terminal, and for a page"},
 	"cortext/cmd/internal/companion": {ours: []string{"cortext/cmd/internal/summarize"}, why: "starts a program: links nothing of what is in it"},
 	"cortext/cmd/internal/openai":    {ours: []string{"cortext/cmd/internal/companion", "cortext/cmd/internal/summarize", "cortext/schema"}, why: "asks a model over HTTP: a package of its own, which only cortext-web imports"},

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"cortext/store/filelock"
 )
 
 // An Exchange pushes the branch of a work tree to its upstream and pulls from there, with
@@ -43,14 +45,78 @@ func (e *UncommittedError) Error() string {
 	return fmt.Sprintf("%s: changed here and upstream: commit your change first", strings.Join(e.Paths[:min(len(e.Paths), 3)], ", "))
 }
 
+// A StagedError reports changes in the index, which git does not merge into. Before it refuses,
+// it does the same as for an [UncommittedError].
+type StagedError struct{ Paths []string }
+
+func (e *StagedError) Error() string {
+	return fmt.Sprintf("%s: staged: commit or unstage it first (git restore --staged)", strings.Join(e.Paths[:min(len(e.Paths), 3)], ", "))
+}
+
 // mostRaces is how often a push tries again. Twenty clones that push for ten minutes on two
 // processors lost up to 23 races in one push (scripts/pushers.sh).
 const mostRaces = 100
 
+// Pulled says what a pull did.
+type Pulled struct {
+	Merged bool     // the upstream had something new
+	Kept   []string // folders that one side of a merge under way had deleted and the other continued
+	Open   string   // the operation that the user has to finish before a pull can merge, or ""
+}
+
 // Pull fetches the upstream of the current branch and merges it, if all that it changes is
-// in the folders. A conversation that one side deleted and the other continued stays. It
-// reports whether there was anything to merge.
-func (x Exchange) Pull(ctx context.Context) (merged bool, err error) {
+// in the folders. A conversation that one side deleted and the other continued stays, also in
+// an operation that is already under way.
+func (x Exchange) Pull(ctx context.Context) (p Pulled, err error) {
+	err = x.alone(ctx, func() error {
+		var done bool
+		if p.Kept, done, err = x.keepChanged(ctx); err != nil {
+			return err
+		}
+		if len(p.Kept) > 0 && !done {
+			p.Open = Operation(x.Root)
+			return nil
+		}
+		p.Merged, err = x.merge(ctx)
+		p.Merged = p.Merged || len(p.Kept) > 0
+		return err
+	})
+	return p, err
+}
+
+// pullFile, in a work tree's git folder, is locked while a process fetches and merges.
+const pullFile = "cortext-pull"
+
+// How long a process waits for another that pulls, and for git's own locks, which the user's
+// git holds for moments and leaves behind if it is killed.
+const (
+	mostPull   = 2 * time.Minute
+	mostLocked = 10 * time.Second
+)
+
+// alone calls f while no other process pulls into this work tree: one must not abort the
+// merge of another.
+func (x Exchange) alone(ctx context.Context, f func() error) error {
+	dir := Dir(x.Root)
+	if dir == "" {
+		return noRepositoryError("not a git repository: " + x.Root)
+	}
+	for until := x.Now().Add(mostPull); ; {
+		err := filelock.With(filepath.Join(dir, pullFile), mostLocked/100, f)
+		switch {
+		case !errors.Is(err, filelock.ErrHeld):
+			return err
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case x.Now().After(until):
+			return fmt.Errorf("another cortext pull or push is merging in %s: wait until it is done", x.Root)
+		}
+	}
+}
+
+// merge fetches the upstream and merges it. It reports whether there was anything to merge.
+// While another process holds a lock of git's, it tries again.
+func (x Exchange) merge(ctx context.Context) (merged bool, err error) {
 	if op := Operation(x.Root); op != "" {
 		return false, &UnfinishedError{op}
 	}
@@ -58,53 +124,111 @@ func (x Exchange) Pull(ctx context.Context) (merged bool, err error) {
 	if err != nil {
 		return false, err
 	}
+	for until := x.Now().Add(mostLocked); ; {
+		merged, err = x.mergeOnce(ctx, up)
+		if err == nil || !locked().MatchString(err.Error()) || x.Now().After(until) {
+			return merged, err
+		}
+		if err := sleep(ctx, leastTry+x.Jitter(leastTry)); err != nil {
+			return false, err
+		}
+	}
+}
+
+func (x Exchange) mergeOnce(ctx context.Context, up upstream) (merged bool, err error) {
 	if _, err := output(attend(x.asking(ctx, "fetch", "--quiet", up.remote))); err != nil {
 		return false, err
 	}
 	if _, err := read(ctx, x.Root, "merge-base", "--is-ancestor", up.ref, "HEAD"); err == nil {
 		return false, nil
 	}
-	top, err := read(ctx, x.Root, "rev-parse", "--show-prefix")
-	if err != nil {
+	if err := x.wantMergeable(ctx, up); err != nil {
 		return false, err
 	}
-	out, err := read(ctx, x.Root, "diff", "--name-only", "--no-renames", "--no-ext-diff", "--no-textconv", "-z", "HEAD..."+up.ref)
+	// Without the lock of the index, git merge begins and cannot end (2.39).
+	if lock := filepath.Join(Dir(x.Root), "index.lock"); exists(lock) {
+		return false, fmt.Errorf("'%s': File exists: another git process is at work; if there is none, remove the file", lock)
+	}
+	// A merge that is ended in the middle leaves files changed that the index does not know of,
+	// so it runs to its end. With merge.autoStash git would take from the work tree what is
+	// not committed, and with it what is written meanwhile.
+	whole := context.WithoutCancel(ctx)
+	_, err = output(attend(x.asking(whole, "-c", "merge.autoStash=false", "merge", "--quiet", "--ff", "--no-edit", up.ref)))
+	if err == nil {
+		return true, nil
+	}
+	if strings.Contains(err.Error(), "MERGE_HEAD exists") { // the user began another one meanwhile
+		return false, &UnfinishedError{"merge"}
+	}
+	kept, done, keepErr := x.keepChanged(whole)
+	if len(kept) > 0 && done {
+		return true, nil
+	}
+	return false, errors.Join(err, keepErr, x.abort(whole))
+}
+
+// abort aborts the merge that is under way, if there is one. If another process holds the
+// lock of the index, it waits.
+func (x Exchange) abort(ctx context.Context) error {
+	for until := x.Now().Add(mostLocked); Operation(x.Root) == "merge"; {
+		_, err := run(ctx, x.Root, "merge", "--abort")
+		if err == nil {
+			return nil
+		}
+		if !locked().MatchString(err.Error()) || x.Now().After(until) {
+			return fmt.Errorf("abort the merge: %w", err)
+		}
+		if err := sleep(ctx, leastTry); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// wantMergeable returns the reason why a merge of the upstream must not begin, if there is one.
+func (x Exchange) wantMergeable(ctx context.Context, up upstream) error {
+	top, err := read(ctx, x.Root, "rev-parse", "--show-prefix")
 	if err != nil {
-		return false, err
+		return err
+	}
+	theirs, err := x.paths(ctx, "diff", "--no-renames", "--no-ext-diff", "--no-textconv", "HEAD..."+up.ref)
+	if err != nil {
+		return err
 	}
 	prefix := strings.TrimSuffix(top, "\n")
 	var outside []string
-	theirs := map[string]bool{}
-	for path := range strings.SplitSeq(strings.TrimSuffix(out, "\x00"), "\x00") {
-		theirs[path] = true
-		if !slices.ContainsFunc(x.Folders, func(f string) bool { return strings.HasPrefix(path, prefix+f+"/") }) && path != "" {
+	for _, path := range theirs {
+		if !slices.ContainsFunc(x.Folders, func(f string) bool { return strings.HasPrefix(path, prefix+f+"/") }) {
 			outside = append(outside, path)
 		}
 	}
 	if len(outside) > 0 {
-		return false, &OutsideError{strings.TrimPrefix(up.ref, "refs/remotes/"), outside}
+		return &OutsideError{strings.TrimPrefix(up.ref, "refs/remotes/"), outside}
 	}
-	if err := x.wantCommitted(ctx, theirs); err != nil {
-		return false, err
-	}
-	if _, err := output(attend(x.asking(ctx, "merge", "--quiet", "--ff", "--no-edit", up.ref))); err != nil {
-		if kept, done, keepErr := x.KeepChanged(ctx); len(kept) > 0 && done {
-			return true, nil
-		} else if keepErr != nil {
-			err = errors.Join(err, keepErr)
+	if _, err := read(ctx, x.Root, "merge-base", "--is-ancestor", "HEAD", up.ref); err != nil {
+		staged, err := x.paths(ctx, "diff-index", "--cached", "--no-renames", "HEAD")
+		if err != nil {
+			return err
 		}
-		if Operation(x.Root) == "merge" {
-			_, abortErr := run(ctx, x.Root, "merge", "--abort")
-			err = errors.Join(err, abortErr)
+		if len(staged) > 0 {
+			return &StagedError{staged}
 		}
-		return false, err
 	}
-	return true, nil
+	return x.wantCommitted(ctx, theirs)
+}
+
+// paths returns the paths that a command of git's names, from the top of the work tree.
+func (x Exchange) paths(ctx context.Context, command string, args ...string) (list []string, err error) {
+	out, err := read(ctx, x.Root, slices.Concat([]string{command, "--name-only", "-z"}, args)...)
+	if err != nil || out == "" {
+		return nil, err
+	}
+	return strings.Split(strings.TrimSuffix(out, "\x00"), "\x00"), nil
 }
 
 // wantCommitted returns an [*UncommittedError] if some of the files, named from the top of the
 // work tree, have changes in the folders that are not committed.
-func (x Exchange) wantCommitted(ctx context.Context, files map[string]bool) error {
+func (x Exchange) wantCommitted(ctx context.Context, files []string) error {
 	// As the user: it may compare contents, and so run the user's filters, as the merge does.
 	out, err := run(ctx, x.Root, append([]string{"--literal-pathspecs", "--no-optional-locks", "status", "--porcelain", "-z", "--no-renames", "--untracked-files=all", "--"}, x.Folders...)...)
 	if err != nil {
@@ -112,7 +236,7 @@ func (x Exchange) wantCommitted(ctx context.Context, files map[string]bool) erro
 	}
 	var both []string
 	for line := range strings.SplitSeq(strings.TrimSuffix(out, "\x00"), "\x00") { // two letters, a space, the path
-		if len(line) > 3 && files[line[3:]] {
+		if len(line) > 3 && slices.Contains(files, line[3:]) {
 			both = append(both, line[3:])
 		}
 	}
@@ -142,27 +266,31 @@ func (x Exchange) Push(ctx context.Context) (races int, err error) {
 		if err == nil || !lostRace().MatchString(err.Error()) || races >= mostRaces {
 			return races, err
 		}
+		races++
 		// Wait before the pull, not after it: what it merges must be new when it is pushed.
-		for races++; ; races++ {
-			wait := turn.lost(x.Now().Sub(began))
-			if err := sleep(ctx, x.Jitter(wait)); err != nil {
-				return races, err
-			}
-			began = x.Now()
-			if _, err = x.Pull(ctx); err == nil || !lostRace().MatchString(err.Error()) || races >= mostRaces {
-				break
-			}
+		if err := sleep(ctx, x.Jitter(turn.lost(x.Now().Sub(began)))); err != nil {
+			return races, err
 		}
+		began = x.Now()
+		err = x.alone(ctx, func() error {
+			_, err := x.merge(ctx)
+			return err
+		})
 		if err != nil {
 			return races, err
 		}
 	}
 }
 
-// lostRace matches what git says if another process was faster: another clone at the
-// remote, or another command in this one.
+// lostRace matches what git says if another clone was faster at the remote.
 var lostRace = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`\[rejected\]|\[remote rejected\].*(lock|already exists|failed to update)|index\.lock|cannot lock ref|shallow\.lock`)
+	return regexp.MustCompile(`\[rejected\]|\[remote rejected\].*(lock|already exists|failed to update)`)
+})
+
+// locked matches what git says if another process in this clone holds a lock, or was faster
+// to change a ref.
+var locked = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\.lock': File exists|cannot lock ref|Unable to write index`)
 })
 
 func sleep(ctx context.Context, d time.Duration) error {

@@ -128,10 +128,10 @@ func filesOf(ctx context.Context, root, commit, folder string) (list []string, e
 	return list, nil
 }
 
-// KeepChanged resolves the conflicts in conversations that one side deleted, for the side
+// keepChanged resolves the conflicts in conversations that one side deleted, for the side
 // that went on. It returns their folders. If nothing else is unmerged and a merge is under
 // way, it commits that merge.
-func (x Exchange) KeepChanged(ctx context.Context) (kept []string, done bool, err error) {
+func (x Exchange) keepChanged(ctx context.Context) (kept []string, done bool, err error) {
 	op := Operation(x.Root)
 	if op == "" {
 		return nil, true, nil

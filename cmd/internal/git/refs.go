@@ -181,7 +181,7 @@ func (w Writing) Write(ctx context.Context, root string) error {
 	cmd.Env = append(cmd.Env, "LC_ALL=C")
 	cmd.Stdin = &in
 	_, err := output(cmd)
-	if err != nil && (strings.Contains(strings.ToLower(err.Error()), "not updating") || lostRace().MatchString(err.Error())) {
+	if err != nil && (strings.Contains(strings.ToLower(err.Error()), "not updating") || locked().MatchString(err.Error())) {
 		return ErrMoved
 	}
 	return err
@@ -261,7 +261,10 @@ const lockWait = 500 * time.Millisecond
 func (x Exchange) patiently(ctx context.Context, args ...string) error {
 	for races := 0; ; races++ {
 		_, err := output(attend(x.asking(ctx, args...)))
-		if err == nil || strings.Contains(err.Error(), "[rejected]") || !lostRace().MatchString(err.Error()) || races >= mostRaces {
+		if err == nil || races >= mostRaces {
+			return err
+		}
+		if text := err.Error(); strings.Contains(text, "[rejected]") || !lostRace().MatchString(text) && !locked().MatchString(text) {
 			return err
 		}
 		if err := sleep(ctx, x.Jitter(lockWait)); err != nil {

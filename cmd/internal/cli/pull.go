@@ -1,0 +1,65 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"cortext/cmd/internal/settings"
+)
+
+func pullCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "pull",
+		Short: "Merge conversations from the upstream branch",
+		Long: `Fetches the upstream of the current branch with your own git, and merges it
+if only conversations changed there. If it has changes to other files, it stops and you must
+run git pull yourself. It also stops, and changes nothing, if the upstream changed a file that
+has uncommitted changes here, or if the merge needs a commit while something else is staged.
+
+If one side deleted a conversation that the other continued, as the revert of the commit
+that created it does, the conversation stays. In the middle of a merge, rebase or cherry-pick
+with such a conflict, pull resolves it and leaves git --continue to you, unless it was all
+that was left of a merge.
+
+With "commit: ref" it fetches the refs of all clones, and merges them into the conversations
+of this work tree. Your branches, the index and other files stay as they are.`,
+		Example: "  cortext pull",
+		Args:    args(cobra.NoArgs),
+		RunE: a.within(func(cmd *cobra.Command, w *opened, _ []string) error {
+			if w.Config.Commit == settings.CommitRef {
+				return pullRef(cmd.Context(), a, w)
+			}
+			p, err := exchangeOf(w).Pull(cmd.Context())
+			for _, name := range p.Kept {
+				a.screen.warn(visible(name) + " was removed on one side of the merge and continued on the other: it stays")
+			}
+			switch {
+			case err != nil:
+				return err
+			case p.Open != "":
+				a.screen.hint("resolve what else git status names, then finish: git " + p.Open + " --continue")
+			case p.Merged:
+				fmt.Fprintln(a.screen.out, "merged")
+			default:
+				fmt.Fprintln(a.screen.out, "there is nothing new")
+			}
+			return nil
+		}),
+	}
+}
+
+// pullRef merges the conversations in the refs of all clones into this one.
+func pullRef(ctx context.Context, a *app, w *opened) error {
+	changed, err := w.Ref().Pull(ctx)
+	switch {
+	case err != nil:
+		return err
+	case len(changed) > 0:
+		fmt.Fprintf(a.screen.out, "merged %s\n", count(len(changed), "conversation"))
+	default:
+		fmt.Fprintln(a.screen.out, "there is nothing new")
+	}
+	return nil
+}
