@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"cortext/cmd/internal/agenttest"
 )
@@ -22,7 +23,13 @@ func newPlans(t *testing.T, dir string) {
 	for _, title := range []string{"first topic", "second topic", "third thing"} {
 		must(t, "-C", dir, "new", "plan", title)
 	}
-	files, err := filepath.Glob(filepath.Join(dir, "conversations", "*", "*second-topic*", ".session", "session.json"))
+	retitle(t, dir, "second topic", `second \u001b[31mtopic`)
+}
+
+// retitle changes a title as an editor does. to is written as in JSON.
+func retitle(t *testing.T, dir, from, to string) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "conversations", "*", "*"+strings.ReplaceAll(from, " ", "-")+"*", ".session", "session.json"))
 	if err != nil || len(files) != 1 {
 		t.Fatal(files, err)
 	}
@@ -30,13 +37,35 @@ func newPlans(t *testing.T, dir string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	edited := bytes.Replace(b, []byte(`"second topic"`), []byte(`"second \u001b[31mtopic"`), 1)
+	edited := bytes.Replace(b, []byte(`"`+from+`"`), []byte(`"`+to+`"`), 1)
 	if bytes.Equal(edited, b) {
 		t.Fatalf("%s has no such title", files[0])
 	}
 	if err := os.WriteFile(files[0], edited, 0o600); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// TestPickerSeesEdits: what an editor changes in a conversation on the screen shows on it soon.
+func TestPickerSeesEdits(t *testing.T) {
+	dir := t.TempDir()
+	must(t, "-C", dir, "init")
+	for i := range 40 { // enough for an index
+		must(t, "-C", dir, "new", "plan", fmt.Sprint("topic ", i))
+	}
+	must(t, "-C", dir, "list", "--refresh")
+	term := shellInTerminal(t, dir)
+	if err := term.WaitFor("40 of 40", patience); err != nil {
+		t.Fatal(err)
+	}
+	retitle(t, dir, "topic 38", "edited")
+	if err := term.WaitFor("edited", 45*time.Second); err != nil { // after a minute it would look at all files
+		t.Fatal(err)
+	}
+	if err := term.Key("C-c"); err != nil {
+		t.Fatal(err)
+	}
+	left(t, term, 130)
 }
 
 // TestPicker: on a terminal, the user chooses on a full screen, which is gone afterwards.

@@ -106,14 +106,15 @@ func (r *reading) of(row *listing.Row) *reading {
 	return r
 }
 
-// refresh lists the conversations again after a check of all files, or returns nil if they look the same.
-func (r *reading) refresh() (*listing.Listing, error) {
-	r.listing.Lock()
-	defer r.listing.Unlock()
-	now, err := r.w.Listing(nil)
+// refresh lists the conversations again, or returns nil if they look the same. It looks at
+// the files of those in shown, and of all conversations if that was not done for long.
+func (r *reading) refresh(shown []string) (*listing.Listing, error) {
+	now, err := r.look(shown)
 	if err != nil {
 		return nil, err
 	}
+	r.listing.Lock()
+	defer r.listing.Unlock()
 	same, ok := now.SameIndex(r.rows)
 	if !ok {
 		same = picker.Same(r.rows, now)
@@ -125,9 +126,25 @@ func (r *reading) refresh() (*listing.Listing, error) {
 	return now, nil
 }
 
+func (r *reading) look(shown []string) (*listing.Listing, error) {
+	now, err := r.w.Listing(nil)
+	if err != nil {
+		return nil, err
+	}
+	if now.Stale() {
+		err = now.Refresh()
+	} else {
+		err = now.Recheck(shown)
+	}
+	if err != nil {
+		return nil, errors.Join(err, now.Close())
+	}
+	return now, nil
+}
+
 // reload returns the current conversations, or nil if they look the same.
-func (r *reading) reload(context.Context) (picker.Rows, error) {
-	now, err := r.refresh()
+func (r *reading) reload(_ context.Context, shown []string) (picker.Rows, error) {
+	now, err := r.refresh(shown)
 	if now == nil {
 		return nil, err
 	}
@@ -158,7 +175,7 @@ func (r *reading) everywhere(ctx context.Context) (picker.Rows, error) {
 	}
 	all := append([]*reading{r}, r.others...)
 	for _, each := range all {
-		if _, err := each.refresh(); err != nil {
+		if _, err := each.refresh(nil); err != nil {
 			return nil, err
 		}
 	}

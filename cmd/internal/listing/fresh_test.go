@@ -71,18 +71,32 @@ func TestHandEdits(t *testing.T) {
 	if l.Row(39).Title != last.Title {
 		t.Error("one page made all files be looked at")
 	}
+	w.retitle(&Row{Path: first.Path, Title: "first by hand"}, "first again")
+	if err := os.RemoveAll(filepath.Join(w.dir, l.Row(20).Path)); err != nil {
+		t.Fatal(err)
+	}
+	gone := l.Row(20).Path
+	if l = w.open(); l.Row(0).Title == "first again" {
+		t.Error("Open looked at all files")
+	}
+	if err := l.Recheck([]string{first.Path, gone, "conversations/nothing/there"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := l.ByFolder(gone); ok || l.Row(0).Title != "first again" || l.Len() != 39 || l.Row(38).Title != last.Title {
+		t.Errorf("after Recheck: %q, %v, %d rows, %q", l.Row(0).Title, ok, l.Len(), l.Row(38).Title)
+	}
 	w.now = w.now.Add(2 * sweepEvery)
 	if l = w.open(); !l.Stale() {
 		t.Error("not stale after two minutes")
 	}
-	if err := l.Refresh(); err != nil || l.Row(39).Title != "last by hand" || l.Stale() {
-		t.Errorf("after Refresh: %q, %v", l.Row(39).Title, err)
+	if err := l.Refresh(); err != nil || l.Row(38).Title != "last by hand" || l.Stale() {
+		t.Errorf("after Refresh: %q, %v", l.Row(38).Title, err)
 	}
 
 	w.retitle(&Row{Path: last.Path, Title: "last by hand"}, "from git")
 	w.git = "another commit"
-	if l = w.open(); l.Row(39).Title != "from git" {
-		t.Errorf("after a checkout: %q", l.Row(39).Title)
+	if l = w.open(); l.Row(38).Title != "from git" {
+		t.Errorf("after a checkout: %q", l.Row(38).Title)
 	}
 }
 

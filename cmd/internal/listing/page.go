@@ -188,10 +188,6 @@ type Page struct {
 	at        []int // positions
 }
 
-// Looked is the maximum number of rows whose files a page checks one by one. A longer page
-// checks the folders of all days.
-const Looked = 4096
-
 // Page returns the rows that a selection shows. They match the files on disk: changed rows
 // are reread and missing ones dropped. The error comes from reading all files after the
 // index turned out to be damaged.
@@ -214,8 +210,7 @@ func (l *Listing) page(s Selection) (*Page, error) {
 	defer l.mu.RUnlock()
 	v := l.view.Load()
 	v.base.paged.Store(true)
-	read := map[string]bool{} // folders read for this page
-	var again []string        // folders to read again
+	var again []string // folders to read again
 	if s.Limit == 0 || s.Limit > Looked {
 		names := make([]string, len(l.state.days))
 		for i, d := range l.state.days {
@@ -226,37 +221,14 @@ func (l *Listing) page(s Selection) (*Page, error) {
 			return nil, err
 		}
 	}
-	for round := 0; ; round++ {
-		if len(again) > 0 {
-			for _, name := range again {
-				read[name] = true
-			}
-			for i := range v.added {
-				again = append(append(again, v.added[i].Path), v.added[i].Twins...)
-			}
-			for i := range v.gone {
-				r, _, err := v.base.row(i)
-				if err != nil {
-					return nil, err
-				}
-				again = append(append(again, r.Path), r.Twins...)
-			}
-			var err error
-			if v, err = l.viewOf(v.base, again); err != nil {
-				return nil, err
-			}
-		}
-		p, err := v.page(s)
-		if err != nil {
+	var p *Page
+	_, err := l.current(v, again, func(v *view) (at []int, err error) {
+		if p, err = v.page(s); err != nil {
 			return nil, err
 		}
-		if again, err = l.outdated(v, p.at, read); err != nil {
-			return nil, err
-		}
-		if len(again) == 0 || round == rounds {
-			return p, nil
-		}
-	}
+		return p.at, nil
+	})
+	return p, err
 }
 
 // Len returns the number of rows.
@@ -413,49 +385,4 @@ func (v *view) selectCounting(p *Page, f *Filter) (at []int, err error) {
 		return failed == nil
 	})
 	return at, cmp.Or(err, failed)
-}
-
-// outdated returns the folders of rows whose files have changed since they were read,
-// except those already read for this page.
-func (l *Listing) outdated(v *view, at []int, read map[string]bool) (folders []string, err error) {
-	if len(at) > Looked {
-		var volatile []int
-		for _, i := range at {
-			flags, err := v.flags(i)
-			if err != nil {
-				return nil, err
-			}
-			if flags&isVolatile != 0 {
-				volatile = append(volatile, i)
-			}
-		}
-		at = volatile
-	}
-	changed := make([]*Row, len(at))
-	var failed atomic.Pointer[error]
-	inParallel(len(at), func(k int) {
-		r, err := v.record(at[k])
-		if err != nil {
-			failed.Store(&err)
-			return
-		}
-		if read[r.Path] {
-			return
-		}
-		if r.flags&isVolatile == 0 {
-			if look, ok := l.store.Look(r.Path); ok && look == r.look {
-				return
-			}
-		}
-		changed[k] = &r.Row
-	})
-	if err := failed.Load(); err != nil {
-		return nil, *err
-	}
-	for _, r := range changed {
-		if r != nil {
-			folders = append(append(folders, r.Path), r.Twins...)
-		}
-	}
-	return folders, nil
 }

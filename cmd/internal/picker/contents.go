@@ -75,11 +75,11 @@ func (c *contents) reload(next bool) tea.Cmd {
 		}
 		return nil
 	}
-	q, selection := newQuery(c.words.String()), c.selection()
+	q, selection, shown := newQuery(c.words.String()), c.selection(), c.list.shown(c.rows)
 	return c.work.do(func() tea.Msg {
 		began := c.o.Now()
 		msg := reloaded{next: next}
-		rows, err := c.o.Reload(c.ctx)
+		rows, err := c.o.Reload(c.ctx, shown)
 		if msg.err = err; err == nil && rows != nil {
 			x := newIndex(rows)
 			x.grow(rows.Len())

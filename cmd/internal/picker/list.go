@@ -64,6 +64,19 @@ func (l *list) at(rows Rows, item int) listing.Row {
 	return rows.Row(l.items[item])
 }
 
+// mostShown is more than the number of conversations that fit on a screen.
+const mostShown = 256
+
+// shown returns the folders of the conversations on the screen, and perhaps of some below.
+func (l *list) shown(rows Rows) (folders []string) {
+	for item := l.top; item < min(l.top+mostShown, len(l.items)); item++ {
+		if l.items[item] != vanished {
+			folders = append(folders, rows.Row(l.items[item]).Path)
+		}
+	}
+	return folders
+}
+
 // stay puts the cursor back on a conversation, if it is still listed after the rows were replaced.
 func (l *list) stay(id string, rows Rows) {
 	if at, ok := rows.ByID(id); ok {

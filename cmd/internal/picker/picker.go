@@ -44,7 +44,7 @@ type Options struct {
 	Types  []string       // of a new conversation
 
 	Prepare    func(ctx context.Context) error                                             // finds conversations that Rows lacks, for the next Reload
-	Reload     func(ctx context.Context) (Rows, error)                                     // the current conversations, or nil if nothing has changed
+	Reload     func(ctx context.Context, shown []string) (Rows, error)                     // the current conversations, certainly those in the folders shown; nil if nothing has changed
 	Everywhere func(ctx context.Context) (Rows, error)                                     // the conversations of all workspaces
 	Preview    func(ctx context.Context, row listing.Row) (Preview, error)                 // what a conversation is about
 	Search     func(ctx context.Context, words string, found func(Hit)) error              // searches the messages, best hits first
