@@ -29,6 +29,8 @@ minutes() {
 trap 'kill $(jobs -pr) 2>/dev/null || :; rm -rf "$results"' EXIT
 { scripts/install-agents.sh && scripts/install-axe.sh; } >"$results/agents" 2>&1 & # waits for the network
 installing=$!
+scripts/install-tools.sh >"$results/tools" 2>&1 &
+tools=$!
 
 say "formatting"
 unformatted=$(gofmt -l $(git ls-files '*.go'))
@@ -53,9 +55,13 @@ scripts/readme.sh
 
 say "the real agents, in the versions that the tests are for"
 if ! wait "$installing"; then
-	missing+=("the tests with the real agents, or with axe: scripts/install-agents.sh or install-axe.sh failed, see below")
+	missing+=("the tests with the real agents, or with axe: scripts/install-agents.sh or install-axe.sh failed, see above")
 fi
 cat "$results/agents"
+if ! wait "$tools"; then
+	missing+=("the tests with a browser and other shells: scripts/install-tools.sh failed, see above")
+fi
+cat "$results/tools"
 
 say "the real transcripts"
 if [ -n "${CORTEXT_TRANSCRIPTS:-}" ] && [ -d "$CORTEXT_TRANSCRIPTS" ]; then

@@ -31,16 +31,7 @@ type browser struct {
 // required.
 func newBrowser(t *testing.T) *browser {
 	t.Helper()
-	program := ""
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
-		if path, err := exec.LookPath(name); err == nil {
-			program = path
-			break
-		}
-	}
-	if program == "" {
-		notRun(t, "chromium is not installed")
-	}
+	program := installed(t, "chromium", "chromium-browser", "google-chrome")
 	home, err := os.MkdirTemp("", "chromium")
 	if err != nil {
 		t.Fatal(err)
@@ -74,13 +65,21 @@ func newBrowser(t *testing.T) *browser {
 	return nil
 }
 
-// notRun skips a test, or fails if everything is required.
-func notRun(t *testing.T, why string) {
+// installed returns the first of some programs that is installed. Without any, the test is
+// skipped, or fails if everything is required.
+func installed(t *testing.T, names ...string) string {
 	t.Helper()
-	if os.Getenv("CORTEXT_REQUIRE_ALL") == "1" {
-		t.Fatal("NOT RUN: " + why)
+	for _, name := range names {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
 	}
-	t.Skip("NOT RUN: " + why)
+	why := "NOT RUN: " + names[0] + " is not installed: scripts/install-tools.sh"
+	if os.Getenv("CORTEXT_REQUIRE_ALL") == "1" {
+		t.Fatal(why)
+	}
+	t.Skip(why)
+	return ""
 }
 
 func connect(t *testing.T, address string) *browser {

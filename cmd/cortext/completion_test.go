@@ -11,7 +11,7 @@ import (
 )
 
 // TestCompletion: bash, without its package bash-completion, completes commands, flags and
-// what a workspace has; so do zsh and fish as far as they are installed.
+// what a workspace has; so do zsh and fish.
 func TestCompletion(t *testing.T) {
 	bin, err := built()
 	if err != nil {
@@ -92,7 +92,8 @@ printf '%s\n' "${COMPREPLY[@]}"`
 			t.Fatal(err)
 		}
 	}
-	if fish, err := exec.LookPath("fish"); err == nil {
+	t.Run("fish", func(t *testing.T) {
+		fish := installed(t, "fish")
 		write(script, "completion", "fish")
 		for _, c := range []struct{ line, want string }{
 			{"cortext resume " + short[:2], short + "\tThe release, plan, active"},
@@ -104,8 +105,9 @@ printf '%s\n' "${COMPREPLY[@]}"`
 				t.Errorf("fish: %q: %q, want %q", c.line, got, c.want)
 			}
 		}
-	}
-	if zsh, err := exec.LookPath("zsh"); err == nil {
+	})
+	t.Run("zsh", func(t *testing.T) {
+		zsh := installed(t, "zsh")
 		functions := t.TempDir()
 		write(filepath.Join(functions, "_cortext"), "completion", "zsh")
 		const drive = `zmodload zsh/zpty
@@ -118,5 +120,5 @@ zpty -n -w z $'\C-ucortext list --status com\t'
 zpty -r z out "*completed*"
 zpty -d z`
 		shell(zsh, "-f", "-c", drive, "zsh", functions, short[:2], short)
-	}
+	})
 }

@@ -78,10 +78,13 @@ func TestManual(t *testing.T) {
 				t.Errorf("%s lacks %q", name, part)
 			}
 		}
-		if groff, err := exec.LookPath("groff"); err == nil {
+	}
+	t.Run("groff", func(t *testing.T) {
+		groff := installed(t, "groff")
+		for _, page := range pages {
 			if out, err := exec.Command(groff, "-man", "-Tutf8", "-ww", "-z", page).CombinedOutput(); err != nil || len(out) > 0 {
-				t.Errorf("%s: %v\n%s", name, err, out)
+				t.Errorf("%s: %v\n%s", page, err, out)
 			}
 		}
-	}
+	})
 }
