@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -163,11 +164,20 @@ func (a *app) checkIn(cmd *cobra.Command, dir string, found func(store.Damage)) 
 	return cmd.Context().Err()
 }
 
-// knownWorkspaces lists the folders of the user's workspaces on this machine, sorted.
+// knownWorkspaces lists the folders of the user's workspaces on this machine, sorted: those
+// that cortext has seen, and the one of the current folder.
 func (a *app) knownWorkspaces() []string {
 	names := make([]string, len(a.Agents))
 	for i, agent := range a.Agents {
 		names[i] = agent.Name()
 	}
-	return registry.In(workspace.StateDir(a.machine())).Known(names)
+	known := registry.In(workspace.StateDir(a.machine()))
+	dirs := slices.Concat(known.Known(names), known.Workspaces())
+	if here, err := a.folder(); err == nil {
+		if root, err := store.Find(here); err == nil {
+			dirs = append(dirs, registry.RealDir(root))
+		}
+	}
+	slices.Sort(dirs)
+	return slices.Compact(dirs)
 }

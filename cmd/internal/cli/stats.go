@@ -2,6 +2,8 @@ package cli
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -13,25 +15,28 @@ import (
 
 	"cortext/cmd/internal/find"
 	"cortext/cmd/internal/stats"
+	"cortext/store"
 )
 
 func statsCommand(a *app) *cobra.Command {
 	var by string
-	var asJSON bool
+	var asJSON, all bool
 	cmd := &cobra.Command{
 		Use:   "stats",
 		Short: "Count conversations, turns, tokens and tool calls",
 		Long: `Counts the conversations of the workspace, including archived ones: turns,
 tokens in and out as reported by the agents, tool calls and their failures, and the files
 written most often. A conversation that falls into several groups counts in each. Days are
-in local time.`,
+in local time. With --all, a conversation that several workspaces have, such as clones,
+counts once.`,
 		Example: "  cortext stats --by model",
 		Args:    args(cobra.NoArgs),
-		RunE: a.within(func(cmd *cobra.Command, w *opened, _ []string) error {
-			return runStats(cmd, a, w, stats.By(by), asJSON)
-		}),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return runStats(cmd, a, stats.By(by), all, asJSON)
+		},
 	}
 	cmd.Flags().StringVar(&by, "by", "", "group by `WHAT`: type, agent, model, tag or day")
+	cmd.Flags().BoolVar(&all, "all", false, "count the conversations of all workspaces on this machine")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the counts as JSON")
 	return cmd
 }
@@ -42,7 +47,7 @@ const (
 	filesListed = 100
 )
 
-func runStats(cmd *cobra.Command, a *app, w *opened, by stats.By, asJSON bool) error {
+func runStats(cmd *cobra.Command, a *app, by stats.By, all, asJSON bool) error {
 	if by != "" && !slices.Contains(stats.Groupings, by) {
 		var names []string
 		for _, g := range stats.Groupings {
@@ -50,16 +55,13 @@ func runStats(cmd *cobra.Command, a *app, w *opened, by stats.By, asJSON bool) e
 		}
 		return &usageError{fmt.Sprintf("--by %q is not one of %s", by, strings.Join(names, ", ")), near("--by ", find.NearestWord(names, string(by)), "")}
 	}
-	all, err := w.Store.List()
-	if err != nil {
+	sel := selection{named: all}
+	if err := sel.open(a, cmd); err != nil {
 		return err
 	}
-	var s stats.Stats
-	err = s.Add(cmd.Context(), w.Workspace, by, all, func(done, total int) {
-		if done%50 == 0 {
-			a.screen.progress("counting: %d of %d conversations", done, total)
-		}
-	})
+	defer sel.close(cmd.Context(), a)
+	s := stats.Stats{Absolute: all}
+	err := a.count(cmd.Context(), &s, by, sel.workspaces)
 	a.screen.clearLine()
 	if asJSON {
 		s.Finish(by, filesListed)
@@ -80,6 +82,29 @@ func runStats(cmd *cobra.Command, a *app, w *opened, by stats.By, asJSON bool) e
 	}
 	printWritten(a.screen.out, s.Files, width)
 	return err
+}
+
+// count adds the conversations of some workspaces, each once.
+func (a *app) count(ctx context.Context, s *stats.Stats, by stats.By, workspaces []*opened) error {
+	var errs []error
+	counted := map[string]bool{}
+	for _, w := range workspaces {
+		list, err := w.Store.List()
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		list = slices.DeleteFunc(list, func(e store.Entry) bool { return e.Session.ID != "" && counted[e.Session.ID] })
+		for _, e := range list {
+			counted[e.Session.ID] = true
+		}
+		errs = append(errs, s.Add(ctx, w.Workspace, by, list, func(done, total int) {
+			if done%50 == 0 {
+				a.screen.progress("counting: %d of %d conversations", done, total)
+			}
+		}))
+	}
+	return errors.Join(errs...)
 }
 
 func printStats(w io.Writer, s stats.Stats, by stats.By) {

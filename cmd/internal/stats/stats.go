@@ -73,6 +73,8 @@ type Stats struct {
 	Groups []Group `json:"groups"` // grouped by day: in order of time; otherwise the most turns first
 	Files  []File  `json:"files"`  // the most written first
 
+	Absolute bool `json:"-"` // whether all paths of files are absolute
+
 	groups map[string]*Group
 	files  map[string]int
 }
@@ -113,6 +115,12 @@ func (s *Stats) Add(ctx context.Context, w *workspace.Workspace, by By, entries 
 			continue
 		}
 		s.count(by, e.Session, t)
+		for file, n := range t.Files {
+			if s.Absolute && !path.IsAbs(file) && !filepath.IsAbs(file) {
+				file = filepath.ToSlash(filepath.Join(w.Here.Workspace(), file))
+			}
+			s.files[file] += n
+		}
 	}
 	known.write(w.Store)
 	return errors.Join(errs...)
@@ -155,9 +163,6 @@ func (s *Stats) count(by By, session *schema.Session, t tally) {
 				in("", c.Counts)
 			}
 		}
-	}
-	for file, n := range t.Files {
-		s.files[file] += n
 	}
 }
 
