@@ -27,8 +27,7 @@ func commitEach(name string) string {
 // their user, and some that belong to none. With the hook of --link-commits, why leads each
 // of them to its conversation and turn. Without it, why finds most of them, and says that
 // it guesses. It guesses the commits that Gemini CLI makes, too: there git runs no hooks.
-// With -short, each agent makes ten commits instead of fifteen, and only Claude Code makes
-// some without the hook.
+// With -short, each agent makes ten commits instead of fifteen.
 func TestWhyAgents(t *testing.T) {
 	for _, linked := range []bool{true, false} {
 		t.Run(fmt.Sprint("linked ", linked), func(t *testing.T) {
@@ -53,11 +52,7 @@ func TestWhyAgents(t *testing.T) {
 				s.run("git", "commit", "-qm", message)
 			}
 			note(&others, 1, madeCommit{}) // the one that made the workspace
-			committers := players()
-			if testing.Short() && !linked {
-				committers = committers[:1]
-			}
-			for _, p := range committers {
+			for _, p := range players() {
 				topic := "topic-of-" + p.name
 				turn := func(text, name string) {
 					s.server.Script(text, agenttest.Step{Say: "I do it.", Tools: []agenttest.ToolCall{{Name: p.tool, Input: map[string]string{"command": commitEach(name), "description": "x"}}}}, agenttest.Step{Say: "did " + name})
