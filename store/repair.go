@@ -11,46 +11,6 @@ import (
 	"cortext/schema/jsonl"
 )
 
-// A Copy is what one other place has of a conversation: a commit, a transcript, a backup.
-type Copy struct {
-	From     string          // the place, as users know it
-	Session  *schema.Session // nil: none
-	Messages []byte          // lines of messages.jsonl
-	Tools    []byte          // lines of tools.jsonl
-}
-
-// SetLog sets the log in a file with a name. It reports false if no log has that name.
-func (c *Copy) SetLog(name string, lines []byte) bool {
-	switch name {
-	case messagesFile:
-		c.Messages = lines
-	case toolsFile:
-		c.Tools = lines
-	default:
-		return false
-	}
-	return true
-}
-
-// Copies are what other places have of a conversation and its sub-agents, the preferred
-// places first.
-type Copies struct {
-	Places    []Copy
-	Subagents map[string]*Copies // by the name of their folder
-
-	// Whole says that the agents' transcripts of all of the conversation's sessions were
-	// read to their ends. Counters above the count are then wrong, not the log.
-	Whole bool
-}
-
-// Of returns the copies of a sub-agent, by the name of its folder.
-func (f *Copies) Of(subagent string) *Copies {
-	if f == nil || f.Subagents[subagent] == nil {
-		return &Copies{}
-	}
-	return f.Subagents[subagent]
-}
-
 // A RepairStep says what a repair does to one file.
 type RepairStep struct {
 	File  string // relative to the workspace
