@@ -76,6 +76,7 @@ func TestMergeFilesMeanwhile(t *testing.T) {
 	c := create(t, s)
 	appendBatch(t, c, thread(0, 1))
 	var all sync.WaitGroup
+	defer all.Wait()
 	all.Go(func() {
 		for range 20 {
 			err := s.MergeFiles(c.Path(), []string{MessagesLog}, func(_ string, ours []byte) ([]byte, error) {

@@ -23,39 +23,39 @@ type Folder interface {
 	OpenFile(name string, flag int, perm fs.FileMode) (*os.File, error)
 }
 
+// openTries bounds how often a file is opened again because it was replaced meanwhile, as
+// git and writers of whole files do.
+const openTries = 100
+
 // Open opens a regular file of root. It neither follows a symlink at the end of name nor
 // waits for the other end of a pipe. With [os.O_CREATE] it creates a missing file;
 // created reports whether it did.
 func Open(root Folder, name string, flag int, perm fs.FileMode) (f *os.File, info fs.FileInfo, created bool, err error) {
-	before, err := root.Lstat(name)
-	if errors.Is(err, fs.ErrNotExist) && flag&os.O_CREATE != 0 {
-		if f, err = root.OpenFile(name, flag|os.O_EXCL, perm); err != nil {
+	for range openTries {
+		before, err := root.Lstat(name)
+		create := errors.Is(err, fs.ErrNotExist) && flag&os.O_CREATE != 0
+		switch {
+		case create:
+			f, err = root.OpenFile(name, flag|os.O_EXCL, perm)
+		case err != nil:
+		case !before.Mode().IsRegular():
+			err = notRegular(name, before)
+		default:
+			f, err = root.OpenFile(name, flag&^os.O_CREATE|nonBlocking, 0)
+		}
+		if err != nil {
 			return nil, nil, false, err
 		}
-		if info, err = f.Stat(); err != nil {
-			_ = f.Close()
-			return nil, nil, false, err
+		info, err := f.Stat()
+		if err == nil && (create || os.SameFile(before, info)) {
+			return f, info, create, nil
 		}
-		return f, info, true, nil
-	}
-	if err != nil {
-		return nil, nil, false, err
-	}
-	if !before.Mode().IsRegular() {
-		return nil, nil, false, notRegular(name, before)
-	}
-	f, err = root.OpenFile(name, flag&^os.O_CREATE|nonBlocking, 0)
-	if err != nil {
-		return nil, nil, false, err
-	}
-	if info, err = f.Stat(); err == nil && !os.SameFile(before, info) {
-		err = fmt.Errorf("%q was replaced while it was opened: try again", name)
-	}
-	if err != nil {
 		_ = f.Close()
-		return nil, nil, false, err
+		if err != nil {
+			return nil, nil, false, err
+		}
 	}
-	return f, info, false, nil
+	return nil, nil, false, fmt.Errorf("%q was replaced each time it was opened: run it again when nothing else works there", name)
 }
 
 func notRegular(name string, info fs.FileInfo) error {

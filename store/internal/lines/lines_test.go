@@ -61,6 +61,46 @@ func TestOpenRegularOnly(t *testing.T) {
 }
 
 // forward returns the lines that Backward must return.
+// replacing is a folder in which somebody replaces the file after each Lstat, times times.
+type replacing struct {
+	*os.Root
+	times int
+}
+
+func (r *replacing) Lstat(name string) (fs.FileInfo, error) {
+	info, err := r.Root.Lstat(name)
+	if r.times > 0 {
+		r.times--
+		if err := r.WriteFile("new", []byte("new"), 0o600); err != nil {
+			return nil, err
+		}
+		if err := r.Rename("new", name); err != nil {
+			return nil, err
+		}
+	}
+	return info, err
+}
+
+// TestOpenReplaced: a file that git replaces while it is opened is opened again, but not
+// for ever.
+func TestOpenReplaced(t *testing.T) {
+	r := openRoot(t)
+	if err := r.WriteFile("log", []byte("old"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f, info, created, err := Open(&replacing{r, 3}, "log", os.O_RDONLY, 0)
+	if err != nil || created {
+		t.Fatal(created, err)
+	}
+	defer f.Close()
+	if now, err := r.Stat("log"); err != nil || !os.SameFile(info, now) {
+		t.Errorf("opened another file: %v", err)
+	}
+	if _, _, _, err := Open(&replacing{r, 1 << 20}, "log", os.O_RDONLY, 0); err == nil || !strings.Contains(err.Error(), "replaced each time") {
+		t.Error(err)
+	}
+}
+
 func forward(b []byte) (list []Line) {
 	at := int64(0)
 	for line := range bytes.Lines(b) {
