@@ -18,6 +18,8 @@ import (
 	"syscall"
 	"time"
 
+	_ "modernc.org/sqlite" // the driver for OpenCode's database
+
 	"cortext/cmd/internal/capture"
 	"cortext/cmd/internal/compact"
 	"cortext/cmd/internal/companion"

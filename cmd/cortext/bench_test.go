@@ -19,14 +19,14 @@ import (
 	"time"
 )
 
-// build compiles a command of this module.
+// build compiles a command of this module, and cortext-opencode beside it.
 func build(tb testing.TB, pkg string) string {
 	tb.Helper()
-	bin := filepath.Join(tb.TempDir(), filepath.Base(pkg))
-	if out, err := exec.Command("go", "build", "-o", bin, pkg).CombinedOutput(); err != nil {
+	dir := tb.TempDir()
+	if out, err := exec.Command("go", "build", "-o", dir, pkg, "cortext/cmd/cortext-opencode").CombinedOutput(); err != nil {
 		tb.Fatalf("%v\n%s", err, out)
 	}
-	return bin
+	return filepath.Join(dir, filepath.Base(pkg))
 }
 
 // median runs the commands in turn, so that noise affects all of them alike, and returns

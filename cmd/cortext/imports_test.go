@@ -72,14 +72,14 @@ var rules = map[string]rule{
 		why:  "one agent; adapters do not know each other",
 	},
 	"cortext/inject/opencode": {
-		ours:    []string{"cortext/inject", "cortext/inject/setup", "cortext/schema", "cortext/schema/clip", "cortext/schema/prompt", "cortext/schema/rawjson", "cortext/schema/tokens"},
-		modules: []string{"modernc.org/sqlite"},
-		why:     "one agent; adapters do not know each other",
+		ours: []string{"cortext/inject", "cortext/inject/setup", "cortext/schema", "cortext/schema/clip", "cortext/schema/prompt", "cortext/schema/rawjson", "cortext/schema/tokens"},
+		why:  "one agent; adapters do not know each other",
 	},
 
 	"cortext/cmd/internal/shell":     {why: "words and quotes"},
 	"cortext/cmd/internal/git":       {ours: []string{"cortext/cmd/internal/shell", "cortext/store/filelock"}, modules: []string{"golang.org/x/term"}, why: "runs git; knows no conversation"},
 	"cortext/cmd/internal/shown":     {ours: []string{"cortext/schema", "cortext/schema/clip"}, why: "text for a terminal, and for a page"},
+	"cortext/cmd/internal/remotesql": {why: "carries rows between two processes: knows no database"},
 	"cortext/cmd/internal/companion": {ours: []string{"cortext/cmd/internal/summarize"}, why: "starts a program: links nothing of what is in it"},
 	"cortext/cmd/internal/openai":    {ours: []string{"cortext/cmd/internal/companion", "cortext/cmd/internal/summarize", "cortext/schema"}, why: "asks a model over HTTP: a package of its own, which only cortext-web imports"},
 	"cortext/cmd/internal/summarize": {ours: []string{"cortext/resume/summary", "cortext/resume/tildes", "cortext/schema", "cortext/schema/clip", "cortext/schema/rawjson"}, why: "asks a model for a summary, and judges its answer"},
@@ -296,14 +296,20 @@ var rules = map[string]rule{
 		why:  "what would make cortext start slower",
 	},
 	"cortext/cmd/cortext-serve": {
-		ours: []string{"cortext/cmd/internal/capture", "cortext/cmd/internal/compact", "cortext/cmd/internal/companion", "cortext/cmd/internal/export/page", "cortext/cmd/internal/export/page/markdown", "cortext/cmd/internal/hook", "cortext/cmd/internal/payload", "cortext/cmd/internal/registry", "cortext/cmd/internal/serve", "cortext/cmd/internal/workspace", "cortext/inject", "cortext/inject/claude", "cortext/inject/gemini", "cortext/inject/opencode"},
-		why:  "what would make cortext and cortext-web start slower",
+		ours:    []string{"cortext/cmd/internal/capture", "cortext/cmd/internal/compact", "cortext/cmd/internal/companion", "cortext/cmd/internal/export/page", "cortext/cmd/internal/export/page/markdown", "cortext/cmd/internal/hook", "cortext/cmd/internal/payload", "cortext/cmd/internal/registry", "cortext/cmd/internal/serve", "cortext/cmd/internal/workspace", "cortext/inject", "cortext/inject/claude", "cortext/inject/gemini", "cortext/inject/opencode"},
+		modules: []string{"modernc.org/sqlite"},
+		why:     "what would make cortext and cortext-web start slower",
+	},
+	"cortext/cmd/cortext-opencode": {
+		ours:    []string{"cortext/cmd/internal/companion", "cortext/cmd/internal/hook", "cortext/cmd/internal/remotesql", "cortext/inject", "cortext/inject/opencode"},
+		modules: []string{"modernc.org/sqlite"},
+		why:     "what needs OpenCode's database",
 	},
 	"cortext/cmd/cortext-hook": {
-		ours: []string{"cortext/cmd/internal/hook", "cortext/inject", "cortext/inject/claude", "cortext/inject/gemini"},
+		ours: []string{"cortext/cmd/internal/companion", "cortext/cmd/internal/hook", "cortext/inject", "cortext/inject/claude", "cortext/inject/gemini"},
 		why:  "the part of cortext that an agent waits for",
 	},
-	"cortext/cmd/cortext": {ours: []string{"cortext/cmd/internal/cli", "cortext/cmd/internal/interrupt", "cortext/inject", "cortext/inject/claude", "cortext/inject/gemini", "cortext/inject/opencode"}, why: "puts the parts together"},
+	"cortext/cmd/cortext": {ours: []string{"cortext/cmd/internal/cli", "cortext/cmd/internal/companion", "cortext/cmd/internal/interrupt", "cortext/cmd/internal/remotesql", "cortext/inject", "cortext/inject/claude", "cortext/inject/gemini", "cortext/inject/opencode"}, why: "puts the parts together"},
 }
 
 // forbidden lists standard library packages that a package must not import.

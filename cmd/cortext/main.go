@@ -4,12 +4,15 @@ package main
 
 import (
 	"context"
+	"database/sql"
 	"os"
 	"os/signal"
 	"syscall"
 
 	"cortext/cmd/internal/cli"
+	"cortext/cmd/internal/companion"
 	"cortext/cmd/internal/interrupt"
+	"cortext/cmd/internal/remotesql"
 	"cortext/inject"
 	"cortext/inject/claude"
 	"cortext/inject/gemini"
@@ -17,6 +20,7 @@ import (
 )
 
 func main() {
+	sql.Register(opencode.Driver, &remotesql.Driver{Command: companion.DatabaseCommand})
 	ctx, cancel := context.WithCancel(context.Background())
 	interrupts := interrupt.New(cancel, os.Exit)
 	signals := make(chan os.Signal, 4)

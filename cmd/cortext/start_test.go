@@ -19,8 +19,12 @@ func TestStart(t *testing.T) {
 	}
 	const most = 10 // allocations per package
 	line := regexp.MustCompile(`(?m)^init (cortext/\S+) .* (\d+) allocs$`)
-	for _, program := range []string{"cortext", "cortext-hook"} {
-		cmd := exec.Command(filepath.Join(bin, program), "version") // for cortext-hook this is a call without an event
+	for _, program := range []string{"cortext", "cortext-hook", "cortext-opencode"} {
+		args := []string{"version"} // for cortext-hook this is a call without an event
+		if program == "cortext-opencode" {
+			args = []string{"hook", "none", "none"}
+		}
+		cmd := exec.Command(filepath.Join(bin, program), args...)
 		cmd.Env = append(os.Environ(), "GODEBUG=inittrace=1")
 		out, err := cmd.CombinedOutput()
 		if err != nil {

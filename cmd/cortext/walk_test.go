@@ -97,10 +97,13 @@ type world struct {
 }
 
 // clocked builds cortext with the walk's clock, once, so that a hook runs at the time of
-// the prompt that the agent writes.
+// the prompt that the agent writes. cortext-opencode is beside it.
 var clocked = sync.OnceValues(func() (string, error) {
 	program := filepath.Join(binDir, "clocked")
 	out, err := exec.Command("go", "build", "-tags", "clocked", "-o", program, ".").CombinedOutput()
+	if err == nil {
+		out, err = exec.Command("go", "build", "-o", binDir+string(filepath.Separator), "../cortext-opencode").CombinedOutput()
+	}
 	if err != nil {
 		err = fmt.Errorf("%w\n%s", err, out)
 	}

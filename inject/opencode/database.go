@@ -13,10 +13,13 @@ import (
 	"slices"
 	"strings"
 
-	"modernc.org/sqlite"
-
 	"cortext/inject"
 )
+
+// Driver is the name of the [database/sql] driver for OpenCode's databases. The program that
+// uses the adapter must link or register one whose addresses are those of
+// modernc.org/sqlite, and whose errors have a method Code that returns SQLite's result code.
+const Driver = "sqlite"
 
 // magic is the beginning of every SQLite database.
 const magic = "SQLite format 3\x00"
@@ -124,7 +127,7 @@ func openAs(file, way string) (*database, error) {
 	}
 	address := url.URL{Scheme: "file", Path: name, RawQuery: "mode=ro&" + way +
 		"&_pragma=busy_timeout(2000)&_pragma=query_only(1)&_pragma=trusted_schema(0)&_pragma=cell_size_check(1)"}
-	db, err := sql.Open("sqlite", address.String())
+	db, err := sql.Open(Driver, address.String())
 	if err != nil {
 		return nil, err
 	}
@@ -244,7 +247,7 @@ const (
 
 // explain turns an SQLite error into one that says what is wrong with the file.
 func (d *database) explain(err error) error {
-	var e *sqlite.Error
+	var e interface{ Code() int }
 	if !errors.As(err, &e) {
 		return err
 	}

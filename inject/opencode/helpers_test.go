@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	_ "modernc.org/sqlite" // the driver for OpenCode's databases
+
 	"cortext/inject"
 )
 

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	_ "modernc.org/sqlite" // the driver for OpenCode's databases
+
 	"cortext/inject"
 	"cortext/inject/claude"
 	"cortext/inject/gemini"

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	_ "modernc.org/sqlite" // the driver for OpenCode's databases
+
 	"cortext/inject"
 	"cortext/inject/claude"
 	"cortext/inject/gemini"

@@ -1,6 +1,7 @@
-// Package companion starts the programs that link the large libraries: [Web] and [Server]. A
-// library initializes at every start of a program that links it, used or not: those for HTTP,
-// Markdown and zstd would make every start of cortext half as long again.
+// Package companion starts the programs that link the large libraries: [Web], [Server] and
+// [OpenCode]. A library initializes at every start of a program that links it, used or not:
+// those for HTTP, Markdown, zstd and SQLite would make every start of cortext half as long
+// again.
 package companion
 
 import (
@@ -18,6 +19,9 @@ type Program string
 const (
 	Web    Program = "cortext-web"   // does what one of the words below says
 	Server Program = "cortext-serve" // takes a [Serving] as its only argument, and serves until it is ended
+	// OpenCode handles the hook calls of OpenCode, and with the argument [DatabaseWord] it
+	// reads databases (see package remotesql).
+	OpenCode Program = "cortext-opencode"
 )
 
 // The only argument of [Web]: what it should do.
@@ -27,6 +31,9 @@ const (
 	DecompressWord = "decompress" // decompresses zstd
 	AskWord        = "ask"        // reads a [Question], writes an [Answer]
 )
+
+// DatabaseWord is the argument with which [OpenCode] reads databases.
+const DatabaseWord = "database"
 
 // A Serving says what to serve, as JSON.
 type Serving struct {
@@ -71,4 +78,14 @@ func Command(ctx context.Context, word string) (*exec.Cmd, error) {
 		return nil, err
 	}
 	return exec.CommandContext(ctx, program, word), nil
+}
+
+// DatabaseCommand returns a command that starts [OpenCode] to read databases. The error is a
+// [*MissingError].
+func DatabaseCommand() (*exec.Cmd, error) {
+	program, err := OpenCode.Find()
+	if err != nil {
+		return nil, err
+	}
+	return exec.Command(program, DatabaseWord), nil
 }

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	_ "modernc.org/sqlite" // the driver for OpenCode's databases
+
 	"cortext/cmd/internal/capture"
 	"cortext/cmd/internal/install"
 	"cortext/cmd/internal/settings"
