@@ -102,7 +102,7 @@ running=$!
 # skipped and passed tests, with the reasons for skipping.
 tests() {
 	local failed=0
-	go test -v "$@" >"$results/tests" 2>&1 || failed=1
+	go test -timeout 40m -v "$@" >"$results/tests" 2>&1 || failed=1
 	if [ $failed = 1 ]; then
 		grep -avE '^(=== |PASS$| *--- PASS)' "$results/tests" || true
 		return 1
@@ -137,7 +137,7 @@ say "go test, with the real agents and transcripts"
 awk -F'\t' '$1 == "SKIP:" || $3 ~ /NOT RUN/ {split($2, at, " "); sub(/\/.*/, "", at[2]); print at[1], at[2]}' \
 	"$results/each" | sort -u >"$results/again"
 # shellcheck disable=SC2046 # a package is a word
-tests -short -timeout 30m -parallel 3 -skip '^TestScripts$' \
+tests -short -parallel 3 -skip '^TestScripts$' \
 	-run "^($(cut -d' ' -f2 "$results/again" | sort -u | paste -sd'|'))\$" $(cut -d' ' -f1 "$results/again" | sort -u)
 
 say "coverage, builds for other systems, kill -9, benchmarks"

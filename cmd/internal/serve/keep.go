@@ -140,6 +140,9 @@ func (s *Server) restore(at location, messages []schema.Message) (n int, err err
 			return 0, err
 		}
 		n, err := space.restore(e, messages)
+		if errors.Is(err, store.ErrNotFound) {
+			return 0, nil // removed just now
+		}
 		if !errors.Is(err, store.ErrCheckpoint) || try == tries {
 			return n, err
 		}
