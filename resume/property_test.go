@@ -371,7 +371,7 @@ func checkTexts(messages []schema.Message, sections []parsedSection) error {
 func TestEveryPayload(t *testing.T) {
 	rounds := 500
 	if testing.Short() {
-		rounds = 30
+		rounds = 12
 	}
 	counts := map[string]int{}
 	for seed := range rounds {

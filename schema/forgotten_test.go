@@ -81,7 +81,7 @@ func TestForgotten(t *testing.T) {
 	const secret = "secret"
 	seeds := uint64(3000)
 	if testing.Short() {
-		seeds = 300
+		seeds = 100
 	}
 	for seed := range seeds {
 		r := rand.New(rand.NewPCG(seed, 1))

@@ -43,7 +43,11 @@ func TestBranchOfOddLines(t *testing.T) {
 	s := newTestStore(t)
 	c := create(t, s)
 	r := rand.New(rand.NewPCG(3, 4))
-	for round := range 30 {
+	rounds := 30
+	if testing.Short() { // under the race detector, too slow
+		rounds = 10
+	}
+	for round := range rounds {
 		var lines []string
 		for n := range 300 {
 			m := message(n)

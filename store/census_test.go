@@ -187,7 +187,11 @@ func TestMergesLoseNothing(t *testing.T) {
 	c := create(t, s)
 	g := randomHistory{r: rand.New(rand.NewPCG(5, 5))}
 	found, removed := 0, 0
-	for range 150 {
+	rounds := 150
+	if testing.Short() { // under the race detector, too slow
+		rounds = 75
+	}
+	for range rounds {
 		h := g.make(true)
 		writeFile(t, s, c.file(messagesFile), strings.Join(h.messages[:g.r.IntN(len(h.messages)+1)], ""))
 		writeFile(t, s, c.file(toolsFile), strings.Join(h.tools, ""))

@@ -134,6 +134,9 @@ func TestCutAtEveryByte(t *testing.T) {
 		t.Fatal(err)
 	}
 	for n := range len(content) + 1 {
+		if testing.Short() && n%4 > 0 && !bytes.Contains(content[max(n-1, 0):min(n+1, len(content))], []byte("\n")) {
+			continue
+		}
 		cut := content[:n]
 		o := k.try(t, cut)
 		whole := bytes.Count(cut, []byte("\n"))

@@ -135,7 +135,7 @@ func TestTailIsTheEndOfAll(t *testing.T) {
 	tails, fallbacks, branches := 0, 0, 0
 	rounds := 500
 	if testing.Short() { // under the race detector; coverage comes from the full run
-		rounds = 150
+		rounds = 60
 	}
 	for n := range rounds {
 		h := g.make(n%2 == 0)
