@@ -35,7 +35,7 @@ unchanged: git may refuse a checkout or a pull because of an uncommitted change.
 			if err != nil {
 				return err
 			}
-			return a.apply(cmd.Context(), w, entries, edit{organise.Archive(true), "archived", "already archived", asJSON})
+			return edit{organise.Archive(true), "archived", "already archived", asJSON}.apply(cmd.Context(), a, w, entries)
 		}),
 	}
 	cmd.Flags().BoolVar(&automatic, "automatic", false, "those that auto_archive_days and max_conversations select")
@@ -55,5 +55,5 @@ func archiveAll(ctx context.Context, a *app, w *opened, asJSON bool) error {
 	} else if err := auto.Record(old); err != nil { // recorded first, so that a partial run can be undone
 		return err
 	}
-	return a.apply(ctx, w, old, edit{organise.Archive(true), "archived", "already archived", asJSON})
+	return edit{organise.Archive(true), "archived", "already archived", asJSON}.apply(ctx, a, w, old)
 }

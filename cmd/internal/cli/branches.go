@@ -47,39 +47,39 @@ func (s screen) branch(b history.Branch) string {
 	return fmt.Sprintf("%3d  %s, %s, %s%s: %s", b.Number, from, count(b.Messages, "message"), resume.Ago(s.now(), b.Last.Time()), newest, oneLine(b.Words))
 }
 
-// chooseBranch asks the user which branch to resume if the conversation was continued in
-// several places. Without a terminal it prints a note. It asks once for each new branch,
-// and returns 0 for the newest branch.
-func (a *app) chooseBranch(ctx context.Context, w *opened, e store.Entry) (int, error) {
-	list, err := history.Continued(w.Conversations, e)
+// branch asks the user which branch to resume if the conversation was continued in several
+// places. Without a terminal it prints a note. It asks once for each new branch, and returns
+// 0 for the newest branch.
+func (c chooser) branch(ctx context.Context, e store.Entry) (int, error) {
+	list, err := history.Continued(c.w.Conversations, e)
 	if err != nil || len(list) == 0 {
 		return 0, nil // building the payload reports what cannot be read
 	}
 	isNew := false
 	for _, b := range list {
-		if !b.Newest && w.Registry.Suggest("branches/"+schema.PathElement(e.Session.ID+"-"+b.End), w.Here.Place()) {
+		if !b.Newest && c.w.Registry.Suggest("branches/"+schema.PathElement(e.Session.ID+"-"+b.End), c.w.Here.Place()) {
 			isNew = true
 		}
 	}
 	if !isNew {
 		return 0, nil
 	}
-	if !a.terminal.present() {
-		a.screen.warn("the conversation was continued in several places: using the newest branch; cortext show lists them, --branch chooses another or all")
+	if !c.app.terminal.present() {
+		c.app.screen.warn("the conversation was continued in several places: using the newest branch; cortext show lists them, --branch chooses another or all")
 		return 0, nil
 	}
-	fmt.Fprintln(a.screen.out, "It was continued in several places:")
+	fmt.Fprintln(c.app.screen.out, "It was continued in several places:")
 	newest := 0
 	for _, b := range list {
 		if b.Newest {
 			newest = b.Number
 		}
-		fmt.Fprintln(a.screen.out, a.screen.branch(b))
+		fmt.Fprintln(c.app.screen.out, c.app.screen.branch(b))
 	}
-	fmt.Fprintln(a.screen.out, "all  the one resumed by default, with the others in the history, marked")
+	fmt.Fprintln(c.app.screen.out, "all  the one resumed by default, with the others in the history, marked")
 	for {
-		fmt.Fprintf(a.screen.out, "Which branch? [%d] ", newest)
-		line, err := a.terminal.line(ctx)
+		fmt.Fprintf(c.app.screen.out, "Which branch? [%d] ", newest)
+		line, err := c.app.terminal.line(ctx)
 		if err != nil || line == "" {
 			return 0, err
 		}
@@ -92,6 +92,6 @@ func (a *app) chooseBranch(ctx context.Context, w *opened, e store.Entry) (int, 
 			}
 			return n, nil
 		}
-		fmt.Fprintf(a.screen.out, "there is no branch %s, only 1 to %d, and all\n", visible(line), len(list))
+		fmt.Fprintf(c.app.screen.out, "there is no branch %s, only 1 to %d, and all\n", visible(line), len(list))
 	}
 }

@@ -15,21 +15,21 @@ import (
 
 // discover captures conversations that no hook has reported, before a command that may
 // refer to one of them. It reports what cannot be read.
-func (a *app) discover(ctx context.Context, w *opened) error {
+func discover(ctx context.Context, on screen, w *opened) error {
 	if w.Config.Autosave == settings.AutosaveOff {
 		return nil // only a stop captures
 	}
-	return a.discoverAll(ctx, w)
+	return discoverAll(ctx, on, w)
 }
 
 // discoverAll is discover regardless of the settings.
-func (a *app) discoverAll(ctx context.Context, w *opened) error {
+func discoverAll(ctx context.Context, on screen, w *opened) error {
 	out, err := w.leftovers().Discover(ctx)
 	if err != nil {
 		return err
 	}
 	if n := len(out.Errors); n > 0 {
-		a.screen.warn(strings.Join(messages(out.Errors[:min(n, 3)]), "; "))
+		on.warn(strings.Join(messages(out.Errors[:min(n, 3)]), "; "))
 	}
 	return nil
 }
@@ -45,17 +45,17 @@ func messages(errs []error) []string {
 
 // pauseIdle pauses idle conversations and archives old ones according to the settings, and
 // reports both.
-func (a *app) pauseIdle(ctx context.Context, w *opened) error {
+func pauseIdle(ctx context.Context, a *app, w *opened) error {
 	paused, err := w.Idle.Pause(ctx, "")
 	for _, e := range paused {
 		fmt.Fprintf(a.screen.errw, "paused %q: it had no new message for %d minutes\n", oneLine(e.Session.DisplayTitle()), w.Config.IdleMinutes)
 	}
-	return errors.Join(err, a.archiveOld(ctx, w))
+	return errors.Join(err, archiveOld(ctx, a, w))
 }
 
 // archiveOld archives old conversations if the settings ask for it. It also reports what
 // background processes have archived.
-func (a *app) archiveOld(ctx context.Context, w *opened) error {
+func archiveOld(ctx context.Context, a *app, w *opened) error {
 	auto := organise.AutoIn(w.Workspace)
 	more, err := auto.Run(ctx, organise.AutoFew)
 	if more {
@@ -74,13 +74,13 @@ func (a *app) archiveOld(ctx context.Context, w *opened) error {
 // fetched makes sure that a command can read a conversation: in a partial clone git may not
 // have its files yet. It fetches them only if the user agrees at the terminal. Otherwise
 // the error names the command to run.
-func (a *app) fetched(ctx context.Context, w *opened, e store.Entry) error {
+func fetched(ctx context.Context, t terminal, w *opened, e store.Entry) error {
 	err := readable(w.Workspace, e)
 	var missing *git.NotFetchedError
-	if !errors.As(err, &missing) || !a.terminal.present() {
+	if !errors.As(err, &missing) || !t.present() {
 		return err
 	}
-	yes, askErr := a.terminal.ask(ctx, fmt.Sprintf("%d files of %s are not on this machine. Fetch them (%s)?", len(missing.Paths), oneLine(e.Session.DisplayTitle()), visible(missing.Command())))
+	yes, askErr := t.ask(ctx, fmt.Sprintf("%d files of %s are not on this machine. Fetch them (%s)?", len(missing.Paths), oneLine(e.Session.DisplayTitle()), visible(missing.Command())))
 	if askErr != nil {
 		return askErr
 	}

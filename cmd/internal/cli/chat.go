@@ -1,10 +1,7 @@
 package cli
 
 import (
-	"cmp"
-	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -104,39 +101,6 @@ func recent(list []store.Entry, since time.Time) (kept []store.Entry) {
 	return kept
 }
 
-// chosen returns the conversation to resume. If several match, those with messages since
-// --since come first.
-func (a *app) chosen(ctx context.Context, w *opened, query string, only *listing.Filter, o resumeOptions) (picked, error) {
-	switch {
-	case o.latest && only == nil:
-		e, err := latest(w, query)
-		return picked{Entry: e}, err
-	case o.session != "":
-		e, err := w.Pick(query)
-		return picked{Entry: e}, err
-	case only == nil && o.Since.IsZero():
-		return a.pick(ctx, w, query)
-	}
-	list, err := matching(w, query, only)
-	if err != nil {
-		return picked{}, err
-	}
-	if since := recent(list, o.Since); len(since) > 0 {
-		list = since
-	} else if query == "" {
-		return picked{}, &workspace.NotFoundError{}
-	}
-	if len(list) == 1 || o.latest {
-		return picked{Entry: list[0]}, nil
-	}
-	filter, err := o.candidates.filter(a.Now())
-	if err != nil {
-		return picked{}, err
-	}
-	filter.All, filter.Since = len(filter.Statuses) == 0, o.Since
-	return a.pickAmong(ctx, w, selected{query, list, filter})
-}
-
 // runFresh starts a conversation in an agent. If the first word is a type, the conversation
 // has that type; the other words are the topic.
 func runFresh(a *app, cmd *cobra.Command, words []string, o resumeOptions) error {
@@ -156,27 +120,11 @@ func runFresh(a *app, cmd *cobra.Command, words []string, o resumeOptions) error
 	if err != nil {
 		return err
 	}
-	return a.startNew(ctx, w, newChat{typ, topic}, o)
+	return newStarter(a, w, o).start(ctx, newChat{typ, topic})
 }
 
 // A newChat is a conversation to start in an agent.
 type newChat struct{ typ, topic string }
-
-// startNew starts a conversation in an agent. It creates nothing if the agent cannot start.
-func (a *app) startNew(ctx context.Context, w *opened, chat newChat, o resumeOptions) error {
-	with := o.launchOptions()
-	with.Agent = cmp.Or(o.agent, w.caller().Agent())
-	if err := w.launcher().Ready(with); err != nil {
-		return err
-	}
-	e, paused, err := w.caller().Start(chat.typ, chat.topic)
-	if err != nil {
-		return err
-	}
-	a.screen.paused(paused)
-	fmt.Fprintln(a.screen.errw, visible(e.Path))
-	return runLaunch(ctx, a, w, e, o)
-}
 
 // typeAndTopic splits the words of --new. If the first word is not a type, the type is chat,
 // unless the word looks like a misspelled type.

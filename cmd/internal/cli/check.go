@@ -113,9 +113,9 @@ type checkedWorkspace struct {
 func runCheckAll(cmd *cobra.Command, a *app, asJSON bool) error {
 	list := []checkedWorkspace{}
 	bad := ""
-	for _, dir := range a.knownWorkspaces() {
+	for _, dir := range knownWorkspaces(a) {
 		checked := checkedWorkspace{Workspace: dir, Damage: []foundDamage{}}
-		err := a.checkIn(cmd, dir, func(d store.Damage) {
+		err := checkIn(cmd, a, dir, func(d store.Damage) {
 			checked.Damage = append(checked.Damage, foundDamageOf(d))
 			if !asJSON {
 				fmt.Fprintf(a.screen.out, "%s: %s\n", visible(dir), visible(d.Error()))
@@ -150,7 +150,7 @@ func runCheckAll(cmd *cobra.Command, a *app, asJSON bool) error {
 }
 
 // checkIn checks the workspace in a folder.
-func (a *app) checkIn(cmd *cobra.Command, dir string, found func(store.Damage)) error {
+func checkIn(cmd *cobra.Command, a *app, dir string, found func(store.Damage)) error {
 	ws, err := workspace.Open(a.env(cmd, dir))
 	if err != nil {
 		return err
@@ -166,13 +166,9 @@ func (a *app) checkIn(cmd *cobra.Command, dir string, found func(store.Damage)) 
 
 // knownWorkspaces lists the folders of the user's workspaces on this machine, sorted: those
 // that cortext has seen, and the one of the current folder.
-func (a *app) knownWorkspaces() []string {
-	names := make([]string, len(a.Agents))
-	for i, agent := range a.Agents {
-		names[i] = agent.Name()
-	}
+func knownWorkspaces(a *app) []string {
 	known := registry.In(workspace.StateDir(a.machine()))
-	dirs := slices.Concat(known.Known(names), known.Workspaces())
+	dirs := slices.Concat(known.Known(a.agentNames()), known.Workspaces())
 	if here, err := a.folder(); err == nil {
 		if root, err := store.Find(here); err == nil {
 			dirs = append(dirs, registry.RealDir(root))

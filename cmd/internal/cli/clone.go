@@ -54,10 +54,10 @@ func runClone(cmd *cobra.Command, a *app, list []string) error {
 	if err != nil {
 		return err
 	}
-	if err := a.links().make(); err != nil {
+	if err := linksOn(a.machine()).make(); err != nil {
 		a.screen.warn("the hooks find cortext on the PATH only: " + err.Error())
 	}
-	d, err := a.driver()
+	d, err := mergeDriver(linksOn(a.machine()))
 	if err == nil {
 		err = d.Set(ctx, dir)
 	}

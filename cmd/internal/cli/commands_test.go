@@ -11,13 +11,13 @@ func TestCommands(t *testing.T) {
 			t.Errorf("%s is made as %s, %v", c.name, cmd.Name(), cmd.Aliases)
 		}
 		for _, args := range [][]string{{c.name}, {"-C", "stop", c.name, "x"}, {"--directory", "d", c.name, "--json"}} {
-			if made := a.rootCommand(args).Commands(); len(made) != 1 || made[0].Name() != c.name {
+			if made := rootCommand(a, args).Commands(); len(made) != 1 || made[0].Name() != c.name {
 				t.Errorf("%q makes %d commands", args, len(made))
 			}
 		}
 	}
 	for _, args := range [][]string{nil, {"help", "stop"}, {"--help"}, {"-Cd", "stop"}, {"stopp"}, {"__complete", "stop", ""}, {"-C"}} {
-		if made := a.rootCommand(args).Commands(); len(made) != len(commands) {
+		if made := rootCommand(a, args).Commands(); len(made) != len(commands) {
 			t.Errorf("%q makes %d commands", args, len(made))
 		}
 	}

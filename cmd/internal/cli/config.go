@@ -39,7 +39,7 @@ Some values send conversations to a model: summarizer agent and openai. In
 			return &usageError{fmt.Sprintf("there is no command \"config %s\"", list[0]), "run cortext config --help"}
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.withSettings(cmd, func(l located) error { return showSettings(a.screen, l, asJSON) })
+			return withSettings(cmd, a, func(l located) error { return showSettings(a.screen, l, asJSON) })
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
@@ -58,7 +58,7 @@ func configGetCommand(a *app) *cobra.Command {
 
 		ValidArgsFunction: completeSetting,
 		RunE: func(cmd *cobra.Command, list []string) error {
-			return a.withSettings(cmd, func(l located) error {
+			return withSettings(cmd, a, func(l located) error {
 				v, err := l.settings.Find(list[0])
 				if err != nil {
 					return err
@@ -103,7 +103,7 @@ keeps the comments and the order of lines.`,
 
 		ValidArgsFunction: completeSetting,
 		RunE: func(cmd *cobra.Command, list []string) error {
-			return a.withSettings(cmd, func(l located) error {
+			return withSettings(cmd, a, func(l located) error {
 				f, err := l.file(user)
 				if err != nil {
 					return err
@@ -137,7 +137,7 @@ The value that it overrode applies again.`,
 
 		ValidArgsFunction: completeSetting,
 		RunE: func(cmd *cobra.Command, list []string) error {
-			return a.withSettings(cmd, func(l located) error {
+			return withSettings(cmd, a, func(l located) error {
 				f, err := l.file(user)
 				if err != nil {
 					return err
@@ -169,7 +169,7 @@ and then checks it. It keeps what you wrote, even if it is not valid.`,
 		Example: "  cortext config edit --user",
 		Args:    args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.withSettings(cmd, func(l located) error {
+			return withSettings(cmd, a, func(l located) error {
 				f, err := l.file(user)
 				if err != nil {
 					return err
@@ -191,7 +191,7 @@ type located struct {
 }
 
 // withSettings runs do with the settings that apply in the current folder.
-func (a *app) withSettings(cmd *cobra.Command, do func(located) error) error {
+func withSettings(cmd *cobra.Command, a *app, do func(located) error) error {
 	m := a.machine()
 	l := located{own: settings.OfUser(m, workspace.StateDir(m))}
 	w, err := a.open(cmd)
@@ -333,7 +333,7 @@ func editSettings(ctx context.Context, a *app, f settings.File) error {
 	if err != nil {
 		return err
 	}
-	if err := a.runEditor(ctx, editor, f.Path); err != nil {
+	if err := runEditor(ctx, a.Process, editor, f.Path); err != nil {
 		return fmt.Errorf("%s is as the editor left it: %s: %w", f.Name, editor, err)
 	}
 	after, problems := f.Check()
@@ -350,7 +350,7 @@ func editSettings(ctx context.Context, a *app, f settings.File) error {
 }
 
 // runEditor runs the user's editor, which may be a command with arguments.
-func (a *app) runEditor(ctx context.Context, editor, file string) error {
+func runEditor(ctx context.Context, p Process, editor, file string) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -359,9 +359,9 @@ func (a *app) runEditor(ctx context.Context, editor, file string) error {
 		words = append(strings.Fields(editor), file)
 	}
 	cmd := exec.Command(words[0], words[1:]...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = a.In, a.screen.out, a.screen.errw
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = p.In, p.Out, p.Err
 	cmd.Dir = filepath.Dir(file)
-	done, ok := a.Interrupts.Yield() // the editor handles Ctrl-C
+	done, ok := p.Interrupts.Yield() // the editor handles Ctrl-C
 	if !ok {
 		return context.Canceled
 	}

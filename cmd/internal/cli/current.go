@@ -29,7 +29,7 @@ the only active one.`,
 }
 
 func runCurrent(ctx context.Context, a *app, w *opened, asJSON bool) error {
-	if err := a.discover(ctx, w); err != nil {
+	if err := discover(ctx, a.screen, w); err != nil {
 		return err
 	}
 	if err := a.notices(w).allWaiting(); err != nil {

@@ -61,7 +61,7 @@ type found struct{ dir, id, title string }
 
 // elsewhere looks for a conversation in the other workspaces. The query must be an id, the
 // start of one, a folder, or the short name in a list, because words would match too many.
-func (a *app) elsewhere(cmd *cobra.Command, query string) (hits []found) {
+func elsewhere(cmd *cobra.Command, a *app, query string) (hits []found) {
 	if strings.ContainsAny(query, " \t") {
 		return nil
 	}
@@ -110,7 +110,7 @@ func (a *app) goThere(cmd *cobra.Command, query string, missing error) (id strin
 	if query == "" || !errors.Is(missing, store.ErrNoWorkspace) && !errors.As(missing, new(*workspace.NotFoundError)) {
 		return "", missing
 	}
-	switch hits := a.elsewhere(cmd, query); len(hits) {
+	switch hits := elsewhere(cmd, a, query); len(hits) {
 	case 0:
 		return "", missing
 	case 1:
@@ -128,7 +128,7 @@ func (a *app) goThere(cmd *cobra.Command, query string, missing error) (id strin
 
 // pickAnywhere opens the workspace of the current folder, or else the one that has the
 // conversation which query names, and picks the conversation.
-func (a *app) pickAnywhere(cmd *cobra.Command, query string) (*opened, store.Entry, error) {
+func pickAnywhere(cmd *cobra.Command, a *app, query string) (*opened, store.Entry, error) {
 	w, err := a.open(cmd)
 	if err == nil {
 		e, err := w.Pick(query)

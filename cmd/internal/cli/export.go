@@ -136,7 +136,7 @@ func runExport(ctx context.Context, a *app, w *opened, queries []string, o expor
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := a.exportOne(ctx, w, e, &to); err != nil {
+		if err := to.export(ctx, w, e); err != nil {
 			if len(entries) == 1 {
 				return err
 			}
@@ -151,26 +151,6 @@ func runExport(ctx context.Context, a *app, w *opened, queries []string, o expor
 		return fmt.Errorf("%d of %d conversations were not exported", len(errs), len(entries))
 	}
 	return nil
-}
-
-func (a *app) exportOne(ctx context.Context, w *opened, e store.Entry, to *exportTarget) error {
-	if err := a.fetched(ctx, w, e); err != nil {
-		return err
-	}
-	g, err := export.Gather(w.Workspace, e, to.options.Options)
-	if err != nil {
-		return err
-	}
-	a.screen.warn(g.Warnings...)
-	if g.Unasked > 0 {
-		fmt.Fprintf(a.screen.errw, "cortext: %s of %q left out: --subagents includes them\n", count(g.Unasked, "sub-agent"), oneLine(g.Title()))
-	}
-	var out bytes.Buffer
-	out.Grow(g.Size())
-	if err := to.format.Write(ctx, &out, g); err != nil {
-		return fmt.Errorf("export %q: %w", e.Path, err)
-	}
-	return to.put(g, out.Bytes())
 }
 
 // An exportTarget is where exports go.
@@ -203,6 +183,27 @@ func (t *exportTarget) check(conversations int) error {
 		return &usageError{fmt.Sprintf("-o %s is a file, and there are %d conversations", out, conversations), "name a folder, or end the name with a slash"}
 	}
 	return nil
+}
+
+// export exports a conversation.
+func (t *exportTarget) export(ctx context.Context, w *opened, e store.Entry) error {
+	if err := fetched(ctx, t.app.terminal, w, e); err != nil {
+		return err
+	}
+	g, err := export.Gather(w.Workspace, e, t.options.Options)
+	if err != nil {
+		return err
+	}
+	t.app.screen.warn(g.Warnings...)
+	if g.Unasked > 0 {
+		fmt.Fprintf(t.app.screen.errw, "cortext: %s of %q left out: --subagents includes them\n", count(g.Unasked, "sub-agent"), oneLine(g.Title()))
+	}
+	var out bytes.Buffer
+	out.Grow(g.Size())
+	if err := t.format.Write(ctx, &out, g); err != nil {
+		return fmt.Errorf("export %q: %w", e.Path, err)
+	}
+	return t.put(g, out.Bytes())
 }
 
 // An exported is an entry of export --json; its fields are stable.

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -79,14 +78,14 @@ func runFork(cmd *cobra.Command, a *app, w *opened, query string, o forkOptions)
 		return &usageError{"--prompt needs an agent: leave out --no-resume and --json", ""}
 	}
 	ctx := cmd.Context()
-	if err := a.discover(ctx, w); err != nil {
+	if err := discover(ctx, a.screen, w); err != nil {
 		return err
 	}
 	e, err := w.Pick(query)
 	if err != nil {
 		return err
 	}
-	if err := a.fetched(ctx, w, e); err != nil {
+	if err := fetched(ctx, a.terminal, w, e); err != nil {
 		return err
 	}
 	if e, err = w.launcher().CatchUp(ctx, e); err != nil {
@@ -94,11 +93,11 @@ func runFork(cmd *cobra.Command, a *app, w *opened, query string, o forkOptions)
 	}
 	resumes := !o.noResume && !o.json
 	if resumes {
-		if err := a.canLaunch(ctx, w.launcher(), e, o.resumeOptions); err != nil {
+		if err := newStarter(a, w, o.resumeOptions).ready(ctx, e); err != nil {
 			return err
 		}
 	}
-	forked, err := a.fork(w, w, e, o.Options)
+	forked, err := makeFork(a.screen, w, w, e, o.Options)
 	if err != nil {
 		return err
 	}
@@ -106,36 +105,11 @@ func runFork(cmd *cobra.Command, a *app, w *opened, query string, o forkOptions)
 	case o.json:
 		return a.screen.json(rowOf(w.Workspace, forked))
 	case resumes:
-		return runLaunch(ctx, a, w, forked, o.resumeOptions)
+		return newStarter(a, w, o.resumeOptions).resume(ctx, forked)
 	}
 	fmt.Fprintln(a.screen.out, visible(forked.Path))
 	a.notices(w).waiting(forked)
 	return nil
-}
-
-// startFork forks a conversation and starts an agent on the new one.
-func (a *app) startFork(ctx context.Context, w *opened, e store.Entry, at history.Choice, o resumeOptions) error {
-	e, err := w.launcher().CatchUp(ctx, e)
-	if err != nil {
-		a.screen.warn(err.Error())
-	}
-	if err := a.canLaunch(ctx, w.launcher(), e, o); err != nil {
-		return err
-	}
-	if e, err = a.fork(w, w, e, fork.Options{Choice: at}); err != nil {
-		return err
-	}
-	return runLaunch(ctx, a, w, e, o)
-}
-
-// canLaunch reports what would prevent an agent from starting, before a conversation is
-// created for it. It changes nothing on disk.
-func (a *app) canLaunch(ctx context.Context, l *launch.Launcher, e store.Entry, o resumeOptions) error {
-	if !o.headless && !a.terminal.present() {
-		return &usageError{"there is no terminal for the agent", "-p TEXT runs one turn without a terminal"}
-	}
-	_, err := l.Plan(ctx, e, o.launchOptions())
-	return err
 }
 
 // resumeInto continues a conversation in another workspace, in a new conversation that
@@ -162,33 +136,29 @@ func resumeInto(cmd *cobra.Command, a *app, w *opened, e store.Entry, o resumeOp
 	}
 	o.into = into.Store.Root()
 	o.Quiet = true // commits since then belong to another repository
-	if o.print {
-		built, err := o.build(ctx, w, e)
-		if err != nil {
-			return err
-		}
-		a.notices(w).built(built)
-		return printPayload(a.screen, built.Payload, o.json)
+	// Payloads are read here, and launched there.
+	there := starter{a, w, launch.New(into.Workspace, into.capture, w.payloads), o}
+	switch {
+	case o.print:
+		return there.print(ctx, e)
+	case o.dryRun:
+		return there.dryRun(ctx, e)
 	}
-	there := launch.New(into.Workspace, into.capture, w.payloads) // reads payloads here, launches there
-	if o.dryRun {
-		return a.dryRun(ctx, w, there, e, o)
-	}
-	if err := a.confirmCompleted(ctx, e); err != nil {
+	if err := confirmCompleted(ctx, a.terminal, e); err != nil {
 		return err
 	}
 	if e, err = w.launcher().CatchUp(ctx, e); err != nil {
 		a.screen.warn(err.Error())
 	}
-	if err := a.canLaunch(ctx, there, e, o); err != nil {
+	if err := there.ready(ctx, e); err != nil {
 		return err
 	}
-	forked, err := a.fork(w, into, e, fork.Options{Choice: history.Choice{Branch: o.Branch}})
+	forked, err := makeFork(a.screen, w, into, e, fork.Options{Choice: history.Choice{Branch: o.Branch}})
 	if err != nil {
 		return err
 	}
 	o.into, o.Branch, o.Quiet = "", 0, !o.sinceThen
-	return runLaunch(ctx, a, into, forked, o)
+	return newStarter(a, into, o).resume(ctx, forked)
 }
 
 // sameFolder reports whether two paths lead to the same folder.
@@ -201,18 +171,18 @@ func sameFolder(a, b string) (bool, error) {
 	return err == nil && os.SameFile(one, two), err
 }
 
-// fork forks a conversation into the same or another workspace, and prints the result.
-func (a *app) fork(from, to *opened, e store.Entry, o fork.Options) (store.Entry, error) {
+// makeFork forks a conversation into the same or another workspace, and prints the result.
+func makeFork(on screen, from, to *opened, e store.Entry, o fork.Options) (store.Entry, error) {
 	f, err := fork.From(from.Workspace, to.Workspace, e, o)
 	if err != nil {
 		return store.Entry{}, err
 	}
-	a.screen.warn(f.Warnings...)
-	a.screen.paused(f.Paused)
+	on.warn(f.Warnings...)
+	on.paused(f.Paused)
 	s := f.Entry.Session
-	fmt.Fprintf(a.screen.errw, "cortext: forked: %s, with %s of %s\n", oneLine(s.DisplayTitle()), count(f.Messages, "message"), oneLine(e.Session.DisplayTitle()))
+	fmt.Fprintf(on.errw, "cortext: forked: %s, with %s of %s\n", oneLine(s.DisplayTitle()), count(f.Messages, "message"), oneLine(e.Session.DisplayTitle()))
 	if f.Prompt != "" {
-		fmt.Fprintf(a.screen.errw, "cortext: it ends before your prompt: %s\n", cut(oneLine(f.Prompt), 200))
+		fmt.Fprintf(on.errw, "cortext: it ends before your prompt: %s\n", cut(oneLine(f.Prompt), 200))
 	}
 	return f.Entry, nil
 }

@@ -11,9 +11,9 @@ import (
 )
 
 // addHelp makes root and its commands print their help in our form.
-func (a *app) addHelp(root *cobra.Command) {
+func addHelp(root *cobra.Command, p *pager) {
 	print := func(cmd *cobra.Command) error {
-		return a.paged(func(w io.Writer) error { help(w, cmd); return nil })
+		return p.show(func(w io.Writer) error { help(w, cmd); return nil })
 	}
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { _ = print(cmd) })
 	root.SetUsageFunc(print)

@@ -132,7 +132,7 @@ func runInit(a *app, cmd *cobra.Command, o initOptions) error {
 	if err != nil {
 		return err
 	}
-	if err := a.links().make(); err != nil {
+	if err := linksOn(a.machine()).make(); err != nil {
 		a.screen.warn("the hooks find cortext on the PATH only: " + err.Error())
 	}
 	merging, err := r.mergeDriver()
@@ -278,7 +278,7 @@ func (r *initRun) showPlan(planned []inject.Change) (bool, error) {
 	}
 	fmt.Fprintf(r.app.screen.out, "In %s, cortext will\n", visible(r.dir))
 	printGroups(r.app.screen, missing, planned, verbs{"  make ", "  update ", "  remove "})
-	fmt.Fprintf(r.app.screen.out, "  link %s/ to this program\n", visible(r.fromHome(r.app.links().dir, "~")))
+	fmt.Fprintf(r.app.screen.out, "  link %s/ to this program\n", visible(r.fromHome(linksOn(r.app.machine()).dir, "~")))
 	return true, nil
 }
 
@@ -373,7 +373,7 @@ func (r *initRun) write(planned []inject.Change) (created []string, err error) {
 // mergeDriver sets up or removes the merge driver of the clone. It returns a line that says
 // so, or "" if there was nothing to do.
 func (r *initRun) mergeDriver() (done string, err error) {
-	d, err := r.app.driver()
+	d, err := mergeDriver(linksOn(r.app.machine()))
 	if err != nil || git.CommonDir(r.dir) == "" {
 		return "", err
 	}
@@ -442,7 +442,7 @@ func (r *initRun) checkPath() {
 	if _, err := exec.LookPath("cortext"); err == nil {
 		return
 	}
-	links := r.app.links()
+	links := linksOn(r.app.machine())
 	if _, err := os.Stat(filepath.Join(links.dir, "cortext")); err != nil {
 		r.app.screen.warn("cortext is not on your PATH, where the hooks look for it: they do nothing until it is")
 		return

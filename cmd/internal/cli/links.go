@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"cortext/cmd/internal/workspace"
+	"cortext/inject"
 )
 
 // Links in the user's state folder point to this program and to the hook program beside
@@ -17,8 +18,9 @@ import (
 // programs are not on the PATH, hooks find them by these links.
 type links struct{ dir string }
 
-func (a *app) links() links {
-	return links{filepath.Join(workspace.StateDir(a.machine()), "cortext", "bin")}
+// linksOn returns the links on a machine.
+func linksOn(m inject.Machine) links {
+	return links{filepath.Join(workspace.StateDir(m), "cortext", "bin")}
 }
 
 // make points the links to this program and to the hook program beside it.

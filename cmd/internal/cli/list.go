@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"cortext/cmd/internal/listing"
-	"cortext/store"
 )
 
 type listOptions struct {
@@ -124,7 +123,7 @@ func runList(a *app, cmd *cobra.Command, o *listOptions) error {
 	if err := sel.choose(f, o, a.screen.examined); err != nil {
 		return err
 	}
-	err = a.printList(&sel, o)
+	err = printList(a, &sel, o)
 	for i, l := range sel.listings {
 		if l.Stale() {
 			_ = a.hooks().Later(sel.workspaces[i].Workspace, "refresh") // on failure the next list tries again
@@ -134,15 +133,15 @@ func runList(a *app, cmd *cobra.Command, o *listOptions) error {
 }
 
 // printList prints the selection, and notices about what it contains.
-func (a *app) printList(sel *selection, o *listOptions) error {
+func printList(a *app, sel *selection, o *listOptions) error {
 	var missing error
 	for i, w := range sel.workspaces {
 		entries, unread := sel.remarkable(i)
 		a.screen.warn(unread...)
-		sel.waiting = append(sel.waiting, a.tell(w, entries))
+		sel.waiting = append(sel.waiting, a.notices(w).listed(entries))
 		missing = errors.Join(missing, unlisted(sel.listings[i]))
 	}
-	err := a.paged(func(out io.Writer) error {
+	err := a.pager.show(func(out io.Writer) error {
 		if o.json {
 			return sel.printJSON(out)
 		}
@@ -160,13 +159,13 @@ func (a *app) printList(sel *selection, o *listOptions) error {
 		return t.print(rows)
 	})
 	if err == nil && missing == nil {
-		a.tellHidden(sel, o)
+		tellHidden(a.screen.errw, sel, o)
 	}
 	return errors.Join(err, missing)
 }
 
 // tellHidden prints how many conversations are not shown, and how to see them.
-func (a *app) tellHidden(sel *selection, o *listOptions) {
+func tellHidden(w io.Writer, sel *selection, o *listOptions) {
 	total := 0
 	for _, l := range sel.listings {
 		total += l.Len()
@@ -174,14 +173,14 @@ func (a *app) tellHidden(sel *selection, o *listOptions) {
 	shown, matching, hidden, archived := sel.counts()
 	switch {
 	case total == 0:
-		fmt.Fprintln(a.screen.errw, "no conversations yet: cortext new starts one, cortext import captures one")
+		fmt.Fprintln(w, "no conversations yet: cortext new starts one, cortext import captures one")
 		return
 	case matching == 0 && (o.narrows() || o.search != ""):
-		fmt.Fprintln(a.screen.errw, "no conversation matches these filters")
+		fmt.Fprintln(w, "no conversation matches these filters")
 	case shown == 0 && matching > 0:
-		fmt.Fprintf(a.screen.errw, "there are only %s: lower --offset\n", count(matching, "conversation"))
+		fmt.Fprintf(w, "there are only %s: lower --offset\n", count(matching, "conversation"))
 	case shown < matching-o.offset:
-		fmt.Fprintf(a.screen.errw, "%d more: --offset %d shows the next\n", matching-o.offset-shown, o.offset+shown)
+		fmt.Fprintf(w, "%d more: --offset %d shows the next\n", matching-o.offset-shown, o.offset+shown)
 	}
 	if hidden > 0 {
 		what, flags := "completed", "--status all"
@@ -191,7 +190,7 @@ func (a *app) tellHidden(sel *selection, o *listOptions) {
 		case archived > 0:
 			what, flags = "completed or archived", "--status all --archived"
 		}
-		fmt.Fprintf(a.screen.errw, "%d more %s %s: %s shows them\n", hidden, isOrAre(hidden), what, flags)
+		fmt.Fprintf(w, "%d more %s %s: %s shows them\n", hidden, isOrAre(hidden), what, flags)
 	}
 }
 
@@ -200,25 +199,6 @@ func isOrAre(n int) string {
 		return "is"
 	}
 	return "are"
-}
-
-// tell prints notices about listed conversations, and returns the number of messages that
-// wait for each, by path.
-func (a *app) tell(w *opened, shown []store.Entry) map[string]int {
-	say := a.notices(w)
-	say.damage(shown)
-	names := w.Store.WaitingPaths()
-	waiting := map[string]int{}
-	if len(names) > 0 {
-		list, _ := w.Waiting(shown...) // the notices report what cannot be counted
-		for _, v := range list {
-			waiting[v.Entry.Path] += v.Messages
-		}
-		say.waiting(shown...)
-	}
-	say.twins(shown...)
-	say.removed(w.Removed.LeftoversAmong(shown...))
-	return waiting
 }
 
 // printJSON prints rows as one array.

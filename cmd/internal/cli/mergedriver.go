@@ -68,10 +68,10 @@ func mergeFiles(base, ours, theirs, name string) error {
 	return err
 }
 
-// driver returns the merge driver for the conversations of a workspace. It runs the link to
-// cortext, which survives an installation elsewhere.
-func (a *app) driver() (git.Driver, error) {
-	program := filepath.Join(a.links().dir, "cortext")
+// mergeDriver returns the merge driver for the conversations of a workspace. It runs the
+// link to cortext, which survives an installation elsewhere.
+func mergeDriver(l links) (git.Driver, error) {
+	program := filepath.Join(l.dir, "cortext")
 	if _, err := os.Stat(program); err != nil {
 		if program, err = os.Executable(); err != nil {
 			return git.Driver{}, err
@@ -84,9 +84,9 @@ func (a *app) driver() (git.Driver, error) {
 const driverSuggestion = "merge-driver"
 
 // suggestDriver offers the merge driver when the first command runs in a clone.
-func (a *app) suggestDriver(ctx context.Context, ws *workspace.Workspace) {
+func suggestDriver(ctx context.Context, a *app, ws *workspace.Workspace) {
 	root := ws.Here.Workspace()
-	d, err := a.driver()
+	d, err := mergeDriver(linksOn(a.machine()))
 	if err != nil || git.CommonDir(root) == "" || d.In(root) {
 		return
 	}

@@ -32,7 +32,7 @@ func runNew(ctx context.Context, a *app, w *opened, list []string, asJSON bool) 
 		return err
 	}
 	a.screen.paused(paused)
-	if err := a.pauseIdle(ctx, w); err != nil {
+	if err := pauseIdle(ctx, a, w); err != nil {
 		return err
 	}
 	if asJSON {

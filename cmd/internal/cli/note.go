@@ -25,7 +25,7 @@ all notes, and an empty text removes them. cortext show prints the notes.`,
 			if replace {
 				c.change, c.done, c.had = organise.ReplaceNotes(list[0]), "notes replaced", "already has these notes"
 			}
-			return a.apply(cmd.Context(), w, entries, c)
+			return c.apply(cmd.Context(), a, w, entries)
 		}),
 	}
 	cmd.Flags().BoolVar(&replace, "replace", false, "replace all notes")

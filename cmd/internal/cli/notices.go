@@ -112,3 +112,21 @@ func (n notices) captured(said []string) {
 		}
 	}
 }
+
+// listed prints notices about listed conversations, and returns the number of messages that
+// wait for each, by path.
+func (n notices) listed(shown []store.Entry) map[string]int {
+	n.damage(shown)
+	names := n.w.Store.WaitingPaths()
+	waiting := map[string]int{}
+	if len(names) > 0 {
+		list, _ := n.w.Waiting(shown...) // the notices report what cannot be counted
+		for _, v := range list {
+			waiting[v.Entry.Path] += v.Messages
+		}
+		n.waiting(shown...)
+	}
+	n.twins(shown...)
+	n.removed(n.w.Removed.LeftoversAmong(shown...))
+	return waiting
+}

@@ -94,7 +94,7 @@ func (a *app) hooks() hook.Program {
 func (a *app) open(cmd *cobra.Command) (*opened, error) {
 	w, err := a.openQuietly(cmd)
 	if err == nil {
-		a.suggestDriver(cmd.Context(), w.Workspace)
+		suggestDriver(cmd.Context(), a, w.Workspace)
 		if err := w.Exclude(); err != nil {
 			a.screen.warn(err.Error())
 		}
@@ -122,7 +122,7 @@ func (a *app) openIn(cmd *cobra.Command, dir string) (*opened, error) {
 		return nil, err
 	}
 	a.screen.warn(ws.Warnings...)
-	a.links().restore()
+	linksOn(a.machine()).restore()
 	_ = ws.Registry.SeeWorkspace(ws.Here.Workspace()) // for list --all; ignore errors, because reading needs no write permission
 	return &opened{ws, capture.New(ws), payload.New(ws), compact.New(ws, endpoint)}, nil
 }

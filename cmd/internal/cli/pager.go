@@ -8,17 +8,26 @@ import (
 	"os/exec"
 	"strings"
 	"syscall"
+
+	"cortext/cmd/internal/interrupt"
 )
 
-// paged calls print with standard output. On a terminal, it pipes the output through
+// A pager shows long output on a terminal.
+type pager struct {
+	screen     screen
+	interrupts *interrupt.Interrupts
+	off        bool // --no-pager
+}
+
+// show calls print with standard output. On a terminal, it pipes the output through
 // $CORTEXT_PAGER, $PAGER or less, which exits at once if everything fits on the screen.
-func (a *app) paged(print func(io.Writer) error) error {
-	command := a.pager()
+func (p *pager) show(print func(io.Writer) error) error {
+	command := p.command()
 	if command == "" {
-		return print(a.screen.out)
+		return print(p.screen.out)
 	}
 	cmd := exec.Command("sh", "-c", command)
-	cmd.Stdout, cmd.Stderr = a.screen.out, a.screen.errw
+	cmd.Stdout, cmd.Stderr = p.screen.out, p.screen.errw
 	if os.Getenv("LESS") == "" {
 		cmd.Env = append(os.Environ(), "LESS=FRX")
 	}
@@ -26,19 +35,19 @@ func (a *app) paged(print func(io.Writer) error) error {
 	if err != nil {
 		return err
 	}
-	done, ok := a.Interrupts.Yield() // the pager handles Ctrl-C
+	done, ok := p.interrupts.Yield() // the pager handles Ctrl-C
 	if !ok {
 		return context.Canceled
 	}
 	defer done()
 	if err := cmd.Start(); err != nil {
-		return print(a.screen.out)
+		return print(p.screen.out)
 	}
-	err = print(pagerPipe{in, a.screen.out})
+	err = print(pagerPipe{in, p.screen.out})
 	_ = in.Close()
 	var ended *exec.ExitError
 	if errors.As(cmd.Wait(), &ended) && ended.ExitCode() >= notStarted {
-		return print(a.screen.out)
+		return print(p.screen.out)
 	}
 	if errors.Is(err, syscall.EPIPE) { // the user quit the pager early
 		return nil
@@ -64,9 +73,9 @@ func behind(stream any) any {
 	return stream
 }
 
-// pager returns the command of the pager, or "" for none.
-func (a *app) pager() string {
-	if a.noPager || !isTerminal(a.screen.out) {
+// command returns the command of the pager, or "" for none.
+func (p *pager) command() string {
+	if p.off || !isTerminal(p.screen.out) {
 		return ""
 	}
 	for _, name := range []string{"CORTEXT_PAGER", "PAGER"} {

@@ -7,57 +7,30 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/spf13/cobra"
-	"golang.org/x/term"
-
 	"cortext/cmd/internal/history"
 	"cortext/cmd/internal/listing"
 	"cortext/cmd/internal/picker"
 	"cortext/cmd/internal/settings"
-	"cortext/store"
 )
 
-// fullScreen reports whether the terminal can show the picker.
-func (a *app) fullScreen() bool {
-	f, ok := a.Out.(*os.File)
-	if !ok || !a.terminal.present() || os.Getenv("TERM") == "dumb" || os.Getenv("TERM") == "" {
-		return false
-	}
-	width, height, err := term.GetSize(int(f.Fd()))
-	return err == nil && width >= picker.MinWidth && height >= picker.MinHeight
-}
-
-// begin lets the user choose a conversation to resume. Outside a workspace, or without a
-// terminal, it prints the help.
-func (a *app) begin(cmd *cobra.Command) error {
-	dir, err := a.folder()
-	if err != nil {
-		return err
-	}
-	if _, err := store.Find(dir); err != nil || !a.fullScreen() {
-		return cmd.Help()
-	}
-	return runResume(a, cmd, "", resumeOptions{payloadFlags: payloadFlags{sinceThen: true}})
-}
-
-// choose shows the picker, in which the user chooses or starts a conversation.
-func (a *app) choose(ctx context.Context, w *opened, query string, filter listing.Filter) (picked, error) {
-	r, err := readingIn(w.Env, a.seen())
+// onFullScreen shows the picker, in which the user chooses or starts a conversation.
+func (c chooser) onFullScreen(ctx context.Context, query string, filter listing.Filter) (picked, error) {
+	r, err := readingIn(c.w.Env, c.app.seen())
 	if err != nil {
 		return picked{}, err
 	}
 	defer r.close()
 	var unread []error
 	o := picker.Options{
-		In: a.In, Out: a.Out, Environ: os.Environ(), Now: a.Now,
+		In: c.app.In, Out: c.app.Out, Environ: os.Environ(), Now: c.app.Now,
 		Rows: r.rows, Filter: filter, Query: strings.TrimPrefix(query, "conversations/"),
-		Agents: w.Env.AgentNames(), Types: w.Prompts.Types(),
+		Agents: c.w.Env.AgentNames(), Types: c.w.Prompts.Types(),
 		Reload: r.reload, Everywhere: r.everywhere, Preview: r.preview, Exists: r.exists, Search: r.search, Prompts: r.prompts,
 		Act: r.act, Actions: pickerActions, Undo: r.undoLast, ReadOnly: r.readOnly(),
 	}
-	if query == "" && w.Config.Autosave != settings.AutosaveOff {
+	if query == "" && c.w.Config.Autosave != settings.AutosaveOff {
 		o.Prepare = func(ctx context.Context) error {
-			out, err := w.leftovers().Discover(ctx)
+			out, err := c.w.leftovers().Discover(ctx)
 			if out != nil {
 				unread = out.Errors
 			}
@@ -66,9 +39,9 @@ func (a *app) choose(ctx context.Context, w *opened, query string, filter listin
 	}
 	chosen, err := picker.Run(ctx, o)
 	err = errors.Join(err, r.forgetRemoved())
-	a.screen.warn(r.left...)
+	c.app.screen.warn(r.left...)
 	if n := len(unread); n > 0 {
-		a.screen.warn(strings.Join(messages(unread[:min(n, 3)]), "; "))
+		c.app.screen.warn(strings.Join(messages(unread[:min(n, 3)]), "; "))
 	}
 	switch {
 	case err != nil:
@@ -87,10 +60,10 @@ func (a *app) choose(ctx context.Context, w *opened, query string, filter listin
 			p.fork.At = strconv.Itoa(chosen.At)
 		}
 	}
-	if dir := chosen.Row.Workspace; dir != "" && dir != w.Here.Workspace() {
+	if dir := chosen.Row.Workspace; dir != "" && dir != c.w.Here.Workspace() {
 		p.Entry, p.dir = chosen.Row.Entry(), dir
 		return p, nil
 	}
-	p.Entry, err = w.Entry(chosen.Row.Path)
+	p.Entry, err = c.w.Entry(chosen.Row.Path)
 	return p, err
 }

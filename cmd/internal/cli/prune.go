@@ -68,9 +68,9 @@ func runPrune(cmd *cobra.Command, a *app, w *opened, o pruneOptions) error {
 	}
 	yes := o.yes
 	if !yes {
-		if yes, err = a.confirmRemoval(cmd.Context(), gone); err != nil || !yes {
+		if yes, err = confirmRemoval(cmd.Context(), a.terminal, gone); err != nil || !yes {
 			return err
 		}
 	}
-	return a.remove(cmd.Context(), w, gone)
+	return remove(cmd.Context(), a.screen, w, gone)
 }

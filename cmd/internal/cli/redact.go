@@ -42,7 +42,7 @@ one.`,
 		Example: "  cortext redact \"api design\" --secret < secret.txt --yes",
 		Args:    args(cobra.ArbitraryArgs),
 		RunE: a.within(func(cmd *cobra.Command, w *opened, list []string) error {
-			return runRedact(cmd, a, w, list, o)
+			return (&redaction{a, w, o}).run(cmd, list)
 		}),
 	}
 	f := cmd.Flags()
@@ -63,59 +63,68 @@ type redactOptions struct {
 	secret, documents, linked, rename, dryRun, yes, json bool
 }
 
-func runRedact(cmd *cobra.Command, a *app, w *opened, list []string, o redactOptions) error {
+// A redaction is one run of the command.
+type redaction struct {
+	app     *app
+	w       *opened
+	options redactOptions
+}
+
+func (d *redaction) run(cmd *cobra.Command, list []string) error {
+	ctx, on, o := cmd.Context(), d.app.screen, d.options
 	if o.secret == cmd.Flags().Changed("pattern") {
 		return &usageError{"give either --pattern or --secret", "run " + cmd.CommandPath() + " --help"}
 	}
-	entries, err := pickMany(w, list)
+	entries, err := pickMany(d.w, list)
 	if err != nil {
 		return err
 	}
-	request, err := a.redaction(o)
+	request, err := d.request()
 	if err != nil {
 		return err
 	}
-	r := redact.New(w.Workspace, w.capture, request)
+	r := redact.New(d.w.Workspace, d.w.capture, request)
 	show := func(doing string) func(i int) {
-		return func(i int) { a.screen.progress("%s %d of %d conversations", doing, i+1, len(entries)) }
+		return func(i int) { on.progress("%s %d of %d conversations", doing, i+1, len(entries)) }
 	}
-	entries, left, elsewhere, err := a.withLinked(cmd.Context(), w, r, entries, o)
+	entries, left, elsewhere, err := d.withLinked(ctx, r, entries)
 	if err != nil {
 		return err
 	}
-	left = append(left, a.linkedElsewhere(cmd, request, elsewhere)...)
-	found, err := r.Find(cmd.Context(), entries, show("searching"))
-	a.screen.clearLine()
+	left = append(left, d.linkedElsewhere(cmd, request, elsewhere)...)
+	found, err := r.Find(ctx, entries, show("searching"))
+	on.clearLine()
 	if err != nil {
 		return err
 	}
 	if o.dryRun || !found.Anything() {
 		found.Left = append(found.Left, left...)
-		return a.redacted(cmd.Context(), r, found, o)
+		return d.report(ctx, r, found)
 	}
 	if !o.yes {
-		if !a.terminal.present() {
+		if !d.app.terminal.present() {
 			return &usageError{"redacting has to be confirmed, and there is no terminal to ask on", "--yes redacts without asking"}
 		}
 		places, files := found.Places()
-		yes, err := a.terminal.ask(cmd.Context(), fmt.Sprintf("Redact %s in %s of %s? This cannot be undone.", count(places, "place"), count(files, "file"), count(len(entries), "conversation")))
+		yes, err := d.app.terminal.ask(ctx, fmt.Sprintf("Redact %s in %s of %s? This cannot be undone.", count(places, "place"), count(files, "file"), count(len(entries), "conversation")))
 		if err != nil || !yes {
 			return err
 		}
 	}
-	done, err := r.Apply(cmd.Context(), entries, show("redacting"))
-	a.screen.clearLine()
+	done, err := r.Apply(ctx, entries, show("redacting"))
+	on.clearLine()
 	done.Left = append(done.Left, left...)
-	return errors.Join(err, a.redacted(cmd.Context(), r, done, o))
+	return errors.Join(err, d.report(ctx, r, done))
 }
 
-// redaction reads what to redact.
-func (a *app) redaction(o redactOptions) (redact.Request, error) {
+// request reads what to redact.
+func (d *redaction) request() (redact.Request, error) {
+	o := d.options
 	var request redact.Request
 	var err error
 	if o.secret {
 		var text string
-		if text, err = a.readSecret(); err == nil {
+		if text, err = readSecret(d.app.In, d.app.screen.errw); err == nil {
 			request, err = redact.ForText(text, o.name)
 		}
 	} else {
@@ -132,15 +141,16 @@ func (a *app) redaction(o redactOptions) (redact.Request, error) {
 // maxSecret is the maximum length of a secret, in bytes.
 const maxSecret = 1 << 20
 
-// readSecret reads a secret from the terminal without showing it, or from standard input.
-func (a *app) readSecret() (string, error) {
-	if f, ok := a.In.(*os.File); ok && isTerminal(f) {
-		fmt.Fprint(a.screen.errw, "Text to redact (not shown): ")
+// readSecret reads a secret from the terminal without showing it, or from standard input. It
+// prints the question to out.
+func readSecret(in io.Reader, out io.Writer) (string, error) {
+	if f, ok := in.(*os.File); ok && isTerminal(f) {
+		fmt.Fprint(out, "Text to redact (not shown): ")
 		b, err := term.ReadPassword(int(f.Fd()))
-		fmt.Fprintln(a.screen.errw)
+		fmt.Fprintln(out)
 		return string(b), err
 	}
-	b, err := io.ReadAll(io.LimitReader(a.In, maxSecret+1))
+	b, err := io.ReadAll(io.LimitReader(in, maxSecret+1))
 	if err == nil && len(b) > maxSecret {
 		err = &usageError{fmt.Sprintf("the secret has more than %d bytes", maxSecret), ""}
 	}
@@ -177,10 +187,10 @@ type gitRow struct {
 // gitTime is the time limit for searching git.
 const gitTime = 30 * time.Second
 
-// redacted reports what was, or would be, redacted, and what still has the text.
-func (a *app) redacted(ctx context.Context, r *redact.Redactor, done *redact.Result, o redactOptions) error {
+// report prints what was, or would be, redacted, and what still has the text.
+func (d *redaction) report(ctx context.Context, r *redact.Redactor, done *redact.Result) error {
 	out := redactedResult{
-		Conversations: []redactedRow{}, Files: emptyNotNull(done.Files), Deleted: emptyNotNull(done.Deleted), Left: emptyNotNull(done.Left), DryRun: o.dryRun,
+		Conversations: []redactedRow{}, Files: emptyNotNull(done.Files), Deleted: emptyNotNull(done.Deleted), Left: emptyNotNull(done.Left), DryRun: d.options.dryRun,
 	}
 	var entries []store.Entry
 	for _, c := range done.Conversations {
@@ -194,14 +204,14 @@ func (a *app) redacted(ctx context.Context, r *redact.Redactor, done *redact.Res
 	if err == nil {
 		out.Git = &gitRow{h.Commits, emptyNotNull(h.Refs), emptyNotNull(h.Index), h.Whole}
 	} else if !errors.Is(err, git.ErrNoRepository) {
-		a.screen.warn("git could not be searched: " + err.Error())
+		d.app.screen.warn("git could not be searched: " + err.Error())
 	}
-	if o.json {
-		return a.screen.json(out)
+	if d.options.json {
+		return d.app.screen.json(out)
 	}
-	a.printRedacted(out)
+	out.print(d.app.screen)
 	if h.Commits > 0 {
-		fmt.Fprint(a.screen.errw, rewriteHelp(o))
+		fmt.Fprint(d.app.screen.errw, rewriteHelp(d.options))
 	}
 	return nil
 }
@@ -213,7 +223,8 @@ func emptyNotNull[T any](list []T) []T {
 	return list
 }
 
-func (a *app) printRedacted(out redactedResult) {
+// print prints the result for people.
+func (out redactedResult) print(on screen) {
 	would := ""
 	if out.DryRun {
 		would = "would be "
@@ -225,41 +236,41 @@ func (a *app) printRedacted(out redactedResult) {
 		title := visible(strings.TrimPrefix(row.Path, "conversations/")) // not the title, which may have had the text
 		switch {
 		case row.Places > 0:
-			fmt.Fprintf(a.screen.out, "%s: %s %sredacted\n", title, count(row.Places, "place"), would)
+			fmt.Fprintf(on.out, "%s: %s %sredacted\n", title, count(row.Places, "place"), would)
 		case row.Renamed:
-			fmt.Fprintf(a.screen.out, "%s: the folder has a new name\n", title)
+			fmt.Fprintf(on.out, "%s: the folder has a new name\n", title)
 		default:
 			if quiet++; quiet <= listedFirst {
-				fmt.Fprintf(a.screen.out, "%s: nothing matches\n", title)
+				fmt.Fprintf(on.out, "%s: nothing matches\n", title)
 			}
 		}
-		a.printFiles(row.Files)
+		printFiles(on.out, row.Files)
 	}
 	if quiet > listedFirst {
-		fmt.Fprintf(a.screen.out, "nothing matches in %s more\n", count(quiet-listedFirst, "conversation"))
+		fmt.Fprintf(on.out, "nothing matches in %s more\n", count(quiet-listedFirst, "conversation"))
 	}
 	if len(out.Files) > 0 {
-		fmt.Fprintf(a.screen.out, "set aside: %s %sredacted\n", count(len(out.Files), "file"), would)
-		a.printFiles(out.Files)
+		fmt.Fprintf(on.out, "set aside: %s %sredacted\n", count(len(out.Files), "file"), would)
+		printFiles(on.out, out.Files)
 	}
 	if n := len(out.Deleted); n > 0 {
 		if would == "" {
-			fmt.Fprintf(a.screen.out, "deleted %s of the cache\n", count(n, "file"))
+			fmt.Fprintf(on.out, "deleted %s of the cache\n", count(n, "file"))
 		} else {
-			fmt.Fprintf(a.screen.out, "%s of the cache would be deleted\n", count(n, "file"))
+			fmt.Fprintf(on.out, "%s of the cache would be deleted\n", count(n, "file"))
 		}
 	}
 	if g := out.Git; g != nil && (g.Commits > 0 || len(g.Index) > 0 || !g.Complete) {
-		fmt.Fprintf(a.screen.errw, "git still has it: %s\n", visible(inGit(g)))
+		fmt.Fprintf(on.errw, "git still has it: %s\n", visible(inGit(g)))
 	}
 	for _, l := range left {
-		fmt.Fprintf(a.screen.errw, "still has it: %s%s (%s)\n", visible(l.Path), lineList(l.Lines), l.Why)
+		fmt.Fprintf(on.errw, "still has it: %s%s (%s)\n", visible(l.Path), lineList(l.Lines), l.Why)
 	}
 }
 
-func (a *app) printFiles(files []redact.File) {
+func printFiles(w io.Writer, files []redact.File) {
 	for _, f := range files {
-		fmt.Fprintf(a.screen.out, "  %s: %s\n", visible(f.Path), count(f.Places, "place"))
+		fmt.Fprintf(w, "  %s: %s\n", visible(f.Path), count(f.Places, "place"))
 	}
 }
 

@@ -15,28 +15,29 @@ import (
 // withLinked adds linked conversations that have the text to entries, if the user agrees.
 // Otherwise it returns them as places that still have the text. elsewhere has the ids of
 // linked conversations that are not in the workspace.
-func (a *app) withLinked(ctx context.Context, w *opened, r *redact.Redactor, entries []store.Entry, o redactOptions) (all []store.Entry, left []redact.Left, elsewhere []string, err error) {
-	list, err := w.Store.List()
+func (d *redaction) withLinked(ctx context.Context, r *redact.Redactor, entries []store.Entry) (all []store.Entry, left []redact.Left, elsewhere []string, err error) {
+	on, o := d.app.screen, d.options
+	list, err := d.w.Store.List()
 	if err != nil {
 		return nil, nil, nil, err
 	}
 	linked, elsewhere := redact.Linked(list, entries)
 	having, err := r.Having(ctx, linked, func(i int) {
-		a.screen.progress("searching %d of %d linked conversations", i+1, len(linked))
+		on.progress("searching %d of %d linked conversations", i+1, len(linked))
 	})
-	a.screen.clearLine()
+	on.clearLine()
 	if err != nil || len(having) == 0 {
 		return entries, nil, elsewhere, err
 	}
 	yes := o.linked
-	if !yes && !o.yes && !o.dryRun && a.terminal.present() {
+	if !yes && !o.yes && !o.dryRun && d.app.terminal.present() {
 		for _, e := range having[:min(len(having), listedFirst)] {
-			fmt.Fprintf(a.screen.out, "  %s (%s)\n", oneLine(e.Session.DisplayTitle()), visible(e.Path))
+			fmt.Fprintf(on.out, "  %s (%s)\n", oneLine(e.Session.DisplayTitle()), visible(e.Path))
 		}
 		if n := len(having) - listedFirst; n > 0 {
-			fmt.Fprintf(a.screen.out, "  and %d more\n", n)
+			fmt.Fprintf(on.out, "  and %d more\n", n)
 		}
-		if yes, err = a.terminal.ask(ctx, fmt.Sprintf("%s linked to this (forks or copies) with the text: also redact there?", count(len(having), "conversation"))); err != nil {
+		if yes, err = d.app.terminal.ask(ctx, fmt.Sprintf("%s linked to this (forks or copies) with the text: also redact there?", count(len(having), "conversation"))); err != nil {
 			return nil, nil, nil, err
 		}
 	}
@@ -51,12 +52,12 @@ func (a *app) withLinked(ctx context.Context, w *opened, r *redact.Redactor, ent
 
 // linkedElsewhere returns the conversations with the given ids in other workspaces on this
 // machine that have the text. It skips workspaces that cannot be read.
-func (a *app) linkedElsewhere(cmd *cobra.Command, request redact.Request, ids []string) (left []redact.Left) {
+func (d *redaction) linkedElsewhere(cmd *cobra.Command, request redact.Request, ids []string) (left []redact.Left) {
 	if len(ids) == 0 {
 		return nil
 	}
-	for _, dir := range a.seen() {
-		w, err := a.openAt(cmd, dir)
+	for _, dir := range d.app.seen() {
+		w, err := d.app.openAt(cmd, dir)
 		if err != nil {
 			continue
 		}

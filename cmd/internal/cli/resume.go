@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -13,7 +12,6 @@ import (
 	"cortext/cmd/internal/listing"
 	"cortext/cmd/internal/payload"
 	"cortext/cmd/internal/slash"
-	"cortext/inject"
 	"cortext/store"
 )
 
@@ -118,12 +116,12 @@ func runResume(a *app, cmd *cobra.Command, query string, o resumeOptions) error 
 		return listMatches(a.screen, w, recent(list, o.Since), o.json)
 	}
 	starts := !o.print && !o.dryRun
-	if starts && (query != "" || o.latest || !a.fullScreen()) { // the picker does this in the background
-		if err := a.discover(ctx, w); err != nil {
+	if starts && (query != "" || o.latest || !a.terminal.fullScreen()) { // the picker does this in the background
+		if err := discover(ctx, a.screen, w); err != nil {
 			return err
 		}
 	}
-	chosen, err := a.chosen(ctx, w, query, only, o)
+	chosen, err := chooser{a, w}.toResume(ctx, query, only, o)
 	e := chosen.Entry
 	o.agent = cmp.Or(chosen.agent, o.agent)
 	if err == nil && chosen.dir != "" || err != nil {
@@ -148,15 +146,15 @@ func runResume(a *app, cmd *cobra.Command, query string, o resumeOptions) error 
 			return &usageError{"a new conversation cannot be started with --print, --dry-run or --into", ""}
 		}
 		if chosen.fresh != nil {
-			return a.startNew(ctx, w, *chosen.fresh, o)
+			return newStarter(a, w, o).start(ctx, *chosen.fresh)
 		}
-		return a.startFork(ctx, w, e, *chosen.fork, o)
+		return newStarter(a, w, o).fork(ctx, e, *chosen.fork)
 	}
-	if err := a.fetched(ctx, w, e); err != nil {
+	if err := fetched(ctx, a.terminal, w, e); err != nil {
 		return err
 	}
 	if starts && o.Branch == 0 {
-		if o.Branch, err = a.chooseBranch(ctx, w, e); err != nil {
+		if o.Branch, err = (chooser{a, w}).branch(ctx, e); err != nil {
 			return err
 		}
 	}
@@ -164,26 +162,9 @@ func runResume(a *app, cmd *cobra.Command, query string, o resumeOptions) error 
 		return resumeInto(cmd, a, w, e, o)
 	}
 	if starts {
-		return runLaunch(ctx, a, w, e, o)
+		return newStarter(a, w, o).resume(ctx, e)
 	}
-	return preview(ctx, a, w, e, o)
-}
-
-// preview prints what a launch would send or how.
-func preview(ctx context.Context, a *app, w *opened, e store.Entry, o resumeOptions) error {
-	a.notices(w).lost(ctx, e)
-	if n := w.launcher().Behind(e); n > 0 {
-		a.screen.warn(fmt.Sprintf("the end of %s is not captured yet: run cortext stop, or cortext resume without --print", count(n, "transcript")))
-	}
-	if o.dryRun {
-		return a.dryRun(ctx, w, w.launcher(), e, o)
-	}
-	built, err := o.build(ctx, w, e)
-	if err != nil {
-		return err
-	}
-	a.notices(w).built(built)
-	return printPayload(a.screen, built.Payload, o.json)
+	return newStarter(a, w, o).preview(ctx, e)
 }
 
 // build builds the payload for the agent that the options name.
@@ -197,7 +178,7 @@ func (o *resumeOptions) build(ctx context.Context, w *opened, e store.Entry) (*p
 
 // resumeHere prints the payload for the agent that ran the command.
 func resumeHere(ctx context.Context, a *app, w *opened, query string) error {
-	if err := a.discover(ctx, w); err != nil {
+	if err := discover(ctx, a.screen, w); err != nil {
 		return err
 	}
 	say, err := slash.New(w.Workspace, w.capture, w.payloads, w.compact).Here(ctx, query)
@@ -223,28 +204,4 @@ func matching(w *opened, query string, only *listing.Filter) ([]store.Entry, err
 		return w.Choices()
 	}
 	return w.Matching(query, only)
-}
-
-// dryRun prints what a launch would deliver and how. If the launch is not possible, it
-// returns the reason after printing everything else.
-func (a *app) dryRun(ctx context.Context, w *opened, l *launch.Launcher, e store.Entry, o resumeOptions) error {
-	plan, planErr := l.Plan(ctx, e, o.launchOptions())
-	if planErr != nil && !errors.As(planErr, new(*inject.PreflightError)) {
-		return planErr
-	}
-	var built *payload.Built
-	if plan != nil {
-		built = plan.Built
-	} else {
-		var err error
-		if built, err = o.build(ctx, w, e); err != nil {
-			return err
-		}
-	}
-	a.notices(w).built(built)
-	if o.json {
-		return errors.Join(a.screen.json(plannedOf(rowOf(w.Workspace, built.Entry), built, plan)), planErr)
-	}
-	printPlan(a.screen, built, plan)
-	return planErr
 }

@@ -32,11 +32,11 @@ Commits that contain a conversation stay in git.`,
 				return err
 			}
 			if !yes {
-				if yes, err = a.confirmRemoval(cmd.Context(), entries); err != nil || !yes {
+				if yes, err = confirmRemoval(cmd.Context(), a.terminal, entries); err != nil || !yes {
 					return err
 				}
 			}
-			return a.remove(cmd.Context(), w, entries)
+			return remove(cmd.Context(), a.screen, w, entries)
 		}),
 	}
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask for confirmation")
@@ -47,31 +47,31 @@ Commits that contain a conversation stay in git.`,
 const listedFirst = 10
 
 // confirmRemoval asks whether conversations may be removed.
-func (a *app) confirmRemoval(ctx context.Context, entries []store.Entry) (bool, error) {
+func confirmRemoval(ctx context.Context, t terminal, entries []store.Entry) (bool, error) {
 	what := oneLine(entries[0].Session.DisplayTitle())
 	if len(entries) > 1 {
 		what = count(len(entries), "conversation")
 	}
-	if !a.terminal.present() {
+	if !t.present() {
 		return false, &usageError{"removing " + what + " has to be confirmed, and there is no terminal to ask on", "--yes removes without asking"}
 	}
 	if len(entries) == 1 {
 		e := entries[0]
-		return a.terminal.ask(ctx, fmt.Sprintf("Remove %s, %s, with the folder %s?", what, count(e.Session.MessageCount, "message"), visible(e.Path)))
+		return t.ask(ctx, fmt.Sprintf("Remove %s, %s, with the folder %s?", what, count(e.Session.MessageCount, "message"), visible(e.Path)))
 	}
 	for i, e := range entries {
 		if i == listedFirst {
-			fmt.Fprintf(a.screen.out, "  and %d more\n", len(entries)-i)
+			fmt.Fprintf(t.out, "  and %d more\n", len(entries)-i)
 			break
 		}
-		fmt.Fprintf(a.screen.out, "  %s, %s (%s)\n", oneLine(e.Session.DisplayTitle()), count(e.Session.MessageCount, "message"), visible(e.Path))
+		fmt.Fprintf(t.out, "  %s, %s (%s)\n", oneLine(e.Session.DisplayTitle()), count(e.Session.MessageCount, "message"), visible(e.Path))
 	}
-	return a.terminal.ask(ctx, fmt.Sprintf("Remove these %s with their folders?", what))
+	return t.ask(ctx, fmt.Sprintf("Remove these %s with their folders?", what))
 }
 
 // remove removes conversations and prints which of them git still has. It goes on after a
 // failure.
-func (a *app) remove(ctx context.Context, w *opened, entries []store.Entry) error {
+func remove(ctx context.Context, on screen, w *opened, entries []store.Entry) error {
 	var errs []error
 	var inGit []string
 	if len(entries) > 1 {
@@ -85,7 +85,7 @@ func (a *app) remove(ctx context.Context, w *opened, entries []store.Entry) erro
 			break
 		}
 		if len(entries) > progressFrom {
-			a.screen.progress("%d of %d conversations", i, len(entries))
+			on.progress("%d of %d conversations", i, len(entries))
 		}
 		known, err := w.GitKnows(ctx, e.Path) // only for the message below
 		known = known && err == nil
@@ -96,17 +96,17 @@ func (a *app) remove(ctx context.Context, w *opened, entries []store.Entry) erro
 		if known {
 			inGit = append(inGit, e.Path)
 		}
-		a.screen.clearLine()
-		fmt.Fprintf(a.screen.out, "removed %s (%s)\n", oneLine(e.Session.DisplayTitle()), visible(e.Path))
+		on.clearLine()
+		fmt.Fprintf(on.out, "removed %s (%s)\n", oneLine(e.Session.DisplayTitle()), visible(e.Path))
 	}
-	a.screen.clearLine()
-	errs = append(errs, forgetRemoved(w.Workspace, a.screen.examined))
+	on.clearLine()
+	errs = append(errs, forgetRemoved(w.Workspace, on.examined))
 	switch len(inGit) {
 	case 0:
 	case 1:
-		fmt.Fprintf(a.screen.errw, "git still has it: git log -- %s lists the commits\n", visible(inGit[0]))
+		fmt.Fprintf(on.errw, "git still has it: git log -- %s lists the commits\n", visible(inGit[0]))
 	default:
-		fmt.Fprintf(a.screen.errw, "git still has %d of them, for example %s\n", len(inGit), visible(strings.TrimPrefix(inGit[0], "conversations/")))
+		fmt.Fprintf(on.errw, "git still has %d of them, for example %s\n", len(inGit), visible(strings.TrimPrefix(inGit[0], "conversations/")))
 	}
 	return errors.Join(errs...)
 }

@@ -33,13 +33,14 @@ type Process struct {
 type app struct {
 	Process
 	dir      string // -C
-	noPager  bool
 	screen   screen
 	terminal terminal
+	pager    pager
 }
 
 func newApp(p Process) *app {
-	return &app{Process: p, screen: screen{p.Out, p.Err, p.Now}, terminal: terminal{p.In, p.Out}}
+	on := screen{p.Out, p.Err, p.Now}
+	return &app{Process: p, screen: on, terminal: terminal{p.In, p.Out}, pager: pager{screen: on, interrupts: p.Interrupts}}
 }
 
 // Main runs the command line and returns the exit code. A command that fails after a signal
@@ -52,7 +53,7 @@ func Main(ctx context.Context, p Process) int {
 	}
 	a := newApp(p)
 	args := withCommand(p.Args)
-	root := a.rootCommand(args)
+	root := rootCommand(a, args)
 	root.SetArgs(args)
 	root.SetIn(p.In)
 	root.SetOut(p.Out)
@@ -81,7 +82,7 @@ const garbagePercent = 200
 
 // rootCommand builds the command line with the command that args name, or with all
 // commands.
-func (a *app) rootCommand(args []string) *cobra.Command {
+func rootCommand(a *app, args []string) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "cortext",
 		Short: "Keep conversations with AI coding agents and resume them",
@@ -105,17 +106,17 @@ or another one, within a token budget.`,
 			chat.SetContext(cmd.Context())
 			return chat.RunE(chat, nil)
 		case len(args) == 0:
-			return a.begin(cmd)
+			return begin(a, cmd)
 		}
 		return unknownCommand(root, args[0])
 	}
 	root.PersistentFlags().StringVarP(&a.dir, "directory", "C", "", "run as if started in `DIR`")
-	root.PersistentFlags().BoolVar(&a.noPager, "no-pager", false, "print long output at once")
+	root.PersistentFlags().BoolVar(&a.pager.off, "no-pager", false, "print long output at once")
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return &usageError{err.Error(), nearFlag(cmd, err)}
 	})
-	a.addHelp(root)
+	addHelp(root, &a.pager)
 	only := commandIn(args)
 	for _, c := range commands {
 		if only == "" || only == c.name {
@@ -126,7 +127,7 @@ or another one, within a token budget.`,
 		root.AddCommand(manCommand(a))
 	}
 	if completing(args) {
-		a.completions(root)
+		completer{a}.register(root)
 	}
 	return root
 }
@@ -139,4 +140,17 @@ func (a *app) inWorkspace() bool {
 	}
 	_, err = store.Find(dir)
 	return err == nil
+}
+
+// begin lets the user choose a conversation to resume. Outside a workspace, or without a
+// terminal, it prints the help.
+func begin(a *app, cmd *cobra.Command) error {
+	dir, err := a.folder()
+	if err != nil {
+		return err
+	}
+	if _, err := store.Find(dir); err != nil || !a.terminal.fullScreen() {
+		return cmd.Help()
+	}
+	return runResume(a, cmd, "", resumeOptions{payloadFlags: payloadFlags{sinceThen: true}})
 }

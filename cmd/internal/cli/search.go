@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"cortext/cmd/internal/find"
+	"cortext/cmd/internal/hook"
 	"cortext/cmd/internal/listing"
 	"cortext/cmd/internal/search"
 	"cortext/cmd/internal/workspace"
@@ -131,7 +132,7 @@ func runSearch(a *app, cmd *cobra.Command, words []string, o *searchOptions) err
 	searched := 0
 	for i, source := range sources {
 		searched += len(source.Rows)
-		a.updateIndex(cmd.Context(), sel.workspaces[i], source)
+		updateIndex(cmd.Context(), a.hooks(), sel.workspaces[i], source)
 		err = errors.Join(err, source.Index.Close(), unlisted(sel.listings[i]))
 	}
 	if err == nil && len(results) == 0 {
@@ -174,11 +175,11 @@ const muchNew = 32 << 20
 
 // updateIndex adds the new text that a search found to the index. The index is only a
 // cache, so failures are not reported.
-func (a *app) updateIndex(ctx context.Context, w *opened, from search.Source) {
+func updateIndex(ctx context.Context, hooks hook.Program, w *opened, from search.Source) {
 	switch bytes, ok := from.Index.New(); {
 	case !ok:
 	case bytes > muchNew:
-		_ = a.hooks().Later(w.Workspace, "index")
+		_ = hooks.Later(w.Workspace, "index")
 	default:
 		_ = from.Index.Update(ctx, from.Open)
 	}

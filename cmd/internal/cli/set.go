@@ -31,7 +31,7 @@ current one. An empty value removes the key. cortext show prints the values.`,
 				keys = append(keys, v.Key)
 			}
 			shown := oneLine(strings.Join(keys, ", "))
-			return a.apply(cmd.Context(), w, entries, edit{organise.Set(values), "set " + shown, "already has this value of " + shown, asJSON})
+			return edit{organise.Set(values), "set " + shown, "already has this value of " + shown, asJSON}.apply(cmd.Context(), a, w, entries)
 		}),
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the conversations as JSON")

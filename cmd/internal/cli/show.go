@@ -63,7 +63,7 @@ func runShow(a *app, cmd *cobra.Command, query string, o showOptions) error {
 	if o.branch < 0 {
 		return &usageError{"--branch is a number from 1", ""}
 	}
-	w, e, err := a.pickAnywhere(cmd, query)
+	w, e, err := pickAnywhere(cmd, a, query)
 	if err != nil {
 		return err
 	}
@@ -72,7 +72,7 @@ func runShow(a *app, cmd *cobra.Command, query string, o showOptions) error {
 	if err != nil {
 		return err
 	}
-	if err := a.fetched(cmd.Context(), w, e); err != nil {
+	if err := fetched(cmd.Context(), a.terminal, w, e); err != nil {
 		return err
 	}
 	found, err := history.Show(w.Conversations, e, history.ShowOptions{Last: o.last, Branch: o.branch, Ranges: ranges, Around: o.around})
@@ -94,7 +94,7 @@ func runShow(a *app, cmd *cobra.Command, query string, o showOptions) error {
 	if o.json {
 		return showJSON(a.screen, found, about)
 	}
-	return a.paged(func(out io.Writer) error {
+	return a.pager.show(func(out io.Writer) error {
 		return showText(screen{out, a.screen.errw, a.Now}, found, about, o.reasoning)
 	})
 }

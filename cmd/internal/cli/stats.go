@@ -61,7 +61,7 @@ func runStats(cmd *cobra.Command, a *app, by stats.By, all, asJSON bool) error {
 	}
 	defer sel.close(cmd.Context(), a)
 	s := stats.Stats{Absolute: all}
-	err := a.count(cmd.Context(), &s, by, sel.workspaces)
+	err := addAll(cmd.Context(), a.screen, &s, by, sel.workspaces)
 	a.screen.clearLine()
 	if asJSON {
 		s.Finish(by, filesListed)
@@ -84,8 +84,8 @@ func runStats(cmd *cobra.Command, a *app, by stats.By, all, asJSON bool) error {
 	return err
 }
 
-// count adds the conversations of some workspaces, each once.
-func (a *app) count(ctx context.Context, s *stats.Stats, by stats.By, workspaces []*opened) error {
+// addAll adds the conversations of some workspaces, each once.
+func addAll(ctx context.Context, on screen, s *stats.Stats, by stats.By, workspaces []*opened) error {
 	var errs []error
 	counted := map[string]bool{}
 	for _, w := range workspaces {
@@ -100,7 +100,7 @@ func (a *app) count(ctx context.Context, s *stats.Stats, by stats.By, workspaces
 		}
 		errs = append(errs, s.Add(ctx, w.Workspace, by, list, func(done, total int) {
 			if done%50 == 0 {
-				a.screen.progress("counting: %d of %d conversations", done, total)
+				on.progress("counting: %d of %d conversations", done, total)
 			}
 		}))
 	}

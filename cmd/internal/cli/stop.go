@@ -33,14 +33,14 @@ cannot be saved, stop saves the rest and exits with 1.`,
 }
 
 func runStop(ctx context.Context, a *app, w *opened, query string, asJSON bool) error {
-	if err := a.discoverAll(ctx, w); err != nil {
+	if err := discoverAll(ctx, a.screen, w); err != nil {
 		return err
 	}
 	e, err := w.caller().PickOrCurrent(query)
 	if err != nil {
 		return err
 	}
-	if err := a.fetched(ctx, w, e); err != nil {
+	if err := fetched(ctx, a.terminal, w, e); err != nil {
 		return err
 	}
 	saved := a.Interrupts.Finish()
@@ -51,7 +51,7 @@ func runStop(ctx context.Context, a *app, w *opened, query string, asJSON bool) 
 	if err != nil {
 		return err
 	}
-	if err := a.pauseIdle(ctx, w); err != nil {
+	if err := pauseIdle(ctx, a, w); err != nil {
 		return err
 	}
 	for _, warning := range stopped.Warnings {

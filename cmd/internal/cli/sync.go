@@ -79,7 +79,7 @@ func runSync(ctx context.Context, a *app, w *opened, o syncOptions) error {
 		return err
 	}
 	a.notices(w).removed(removed, nil)
-	if err := a.pauseIdle(ctx, w); err != nil {
+	if err := pauseIdle(ctx, a, w); err != nil {
 		return err
 	}
 	return syncFailed(a.screen, out)

@@ -34,7 +34,7 @@ query. Without arguments, it lists the tags in use and how many conversations ha
 				return err
 			}
 			shown := oneLine(strings.Join(tags, ", "))
-			return a.apply(cmd.Context(), w, entries, edit{organise.Tag(tags), "tagged " + shown, "already tagged " + shown, asJSON})
+			return edit{organise.Tag(tags), "tagged " + shown, "already tagged " + shown, asJSON}.apply(cmd.Context(), a, w, entries)
 		}),
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")

@@ -2,9 +2,13 @@ package cli
 
 import (
 	"context"
+	"cortext/cmd/internal/picker"
 	"fmt"
 	"io"
+	"os"
 	"strings"
+
+	"golang.org/x/term"
 )
 
 // A terminal asks the user questions, if the program has one.
@@ -47,4 +51,14 @@ func (t terminal) line(ctx context.Context) (string, error) {
 		fmt.Fprintln(t.out)
 		return "", errSilent
 	}
+}
+
+// fullScreen reports whether the terminal can show the picker.
+func (t terminal) fullScreen() bool {
+	f, ok := t.out.(*os.File)
+	if !ok || !t.present() || os.Getenv("TERM") == "dumb" || os.Getenv("TERM") == "" {
+		return false
+	}
+	width, height, err := term.GetSize(int(f.Fd()))
+	return err == nil && width >= picker.MinWidth && height >= picker.MinHeight
 }

@@ -35,7 +35,7 @@ archiving, by the settings auto_archive_days and max_conversations.`,
 			if len(entries) == 0 {
 				fmt.Fprintln(a.screen.errw, "there is no automatic archiving to undo: nothing to do")
 			}
-			return a.apply(cmd.Context(), w, entries, edit{organise.Archive(false), "in lists again", "was not archived", asJSON})
+			return edit{organise.Archive(false), "in lists again", "was not archived", asJSON}.apply(cmd.Context(), a, w, entries)
 		}),
 	}
 	cmd.Flags().BoolVar(&automatic, "automatic", false, "undo the last automatic archiving")

@@ -26,7 +26,7 @@ func untagCommand(a *app) *cobra.Command {
 				return err
 			}
 			shown := oneLine(strings.Join(tags, ", "))
-			return a.apply(cmd.Context(), w, entries, edit{organise.Untag(tags), "no longer tagged " + shown, "was not tagged " + shown, asJSON})
+			return edit{organise.Untag(tags), "no longer tagged " + shown, "was not tagged " + shown, asJSON}.apply(cmd.Context(), a, w, entries)
 		}),
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the conversations as JSON")

@@ -38,7 +38,7 @@ func runWatch(ctx context.Context, a *app, w *opened, adopt bool) error {
 		Done: func(out *capture.SyncResult, paused string) {
 			printWatched(a.screen, w, out, paused, failed)
 			a.screen.warn(w.capture.TakeWarnings()...)
-			if err := a.archiveOld(ctx, w); err != nil {
+			if err := archiveOld(ctx, a, w); err != nil {
 				a.screen.warn(err.Error())
 			}
 			a.hooks().LifecycleLater(w.Workspace)

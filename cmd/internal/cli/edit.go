@@ -4,31 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/charmbracelet/x/ansi"
 
 	"cortext/cmd/internal/organise"
-	"cortext/cmd/internal/workspace"
 	"cortext/store"
 )
-
-// pickMany returns the conversations that the arguments name, without duplicates, or the
-// current conversation if there are no arguments. Words that together name one conversation
-// count as one argument, as in commands for one conversation.
-func pickMany(w *opened, queries []string) ([]store.Entry, error) {
-	if len(queries) == 0 {
-		e, err := w.caller().Current()
-		return []store.Entry{e}, err
-	}
-	entries, err := w.PickEach(queries)
-	if err != nil && len(queries) > 1 && errors.As(err, new(*workspace.NotFoundError)) {
-		if together, err := w.Pick(strings.Join(queries, " ")); err == nil {
-			return []store.Entry{together}, nil
-		}
-	}
-	return entries, err
-}
 
 // An edit is a change that a command makes to several conversations.
 type edit struct {
@@ -38,9 +19,12 @@ type edit struct {
 	json   bool
 }
 
-// apply makes a change to conversations and prints each. It goes on if one cannot be
+// progressFrom is the number of conversations that a command changes without showing progress.
+const progressFrom = 20
+
+// apply makes the change to conversations and prints each. It goes on if one cannot be
 // changed.
-func (a *app) apply(ctx context.Context, w *opened, entries []store.Entry, c edit) error {
+func (c edit) apply(ctx context.Context, a *app, w *opened, entries []store.Entry) error {
 	var errs []error
 	rows := []row{}
 	for i, e := range entries {
@@ -79,6 +63,3 @@ func (a *app) apply(ctx context.Context, w *opened, entries []store.Entry, c edi
 	}
 	return errors.Join(errs...)
 }
-
-// progressFrom is the number of conversations that a command changes without showing progress.
-const progressFrom = 20

@@ -22,20 +22,23 @@ func completing(args []string) bool {
 // mostCompletions is the maximum number of conversations offered.
 const mostCompletions = 100
 
-// completions sets up completion for the arguments and flags of all commands. Only a shell
+// A completer completes command lines for a shell.
+type completer struct{ app *app }
+
+// register sets up completion for the arguments and flags of all commands. Only a shell
 // needs it, and looking up the flags would slow down every start.
-func (a *app) completions(root *cobra.Command) {
+func (c completer) register(root *cobra.Command) {
 	flags := map[string]cobra.CompletionFunc{
-		"type":     a.fromListing(func(w *workspace.Workspace, _ *listing.Listing) []string { return w.Prompts.Types() }, func(r *listing.Row) []string { return []string{r.Type} }),
-		"tag":      a.fromListing(nil, func(r *listing.Row) []string { return r.Tags }),
-		"model":    a.fromListing(nil, func(r *listing.Row) []string { return []string{r.Model} }),
-		"agent":    words(a.agentNames),
+		"type":     c.fromListing(func(w *workspace.Workspace, _ *listing.Listing) []string { return w.Prompts.Types() }, func(r *listing.Row) []string { return []string{r.Type} }),
+		"tag":      c.fromListing(nil, func(r *listing.Row) []string { return r.Tags }),
+		"model":    c.fromListing(nil, func(r *listing.Row) []string { return []string{r.Model} }),
+		"agent":    words(c.app.agentNames),
 		"status":   words(statusNames),
 		"sort":     words(orderNames),
 		"strategy": words(resume.Strategies),
 		"since":    words(times),
 		"until":    words(times),
-		"session":  a.completeID,
+		"session":  c.id,
 	}
 	unquote := func(f *pflag.Flag) { _, f.Usage = pflag.UnquoteUsage(f) } // shells show the usage unprocessed
 	root.PersistentFlags().VisitAll(unquote)
@@ -54,11 +57,11 @@ func (a *app) completions(root *cobra.Command) {
 		case cmd.Name() == "new":
 			cmd.ValidArgsFunction = first(flags["type"])
 		case cmd.Name() == "status":
-			cmd.ValidArgsFunction = a.completeStatus
+			cmd.ValidArgsFunction = c.status
 		case cmd.Name() == "chat":
-			cmd.ValidArgsFunction = a.completeChat(flags["type"])
+			cmd.ValidArgsFunction = c.chat(flags["type"])
 		case strings.Contains(cmd.Use, "<id>"), strings.Contains(cmd.Use, "[query]"):
-			cmd.ValidArgsFunction = first(a.completeID)
+			cmd.ValidArgsFunction = first(c.id)
 		case cmd.Name() != "import":
 			cmd.ValidArgsFunction = cobra.NoFileCompletions
 		}
@@ -97,12 +100,12 @@ func after(typed string, words []string) (list []string) {
 
 // inListing calls f with the listing of the workspace. Errors are silent: a shell would
 // show them in the middle of the command line.
-func (a *app) inListing(cmd *cobra.Command, f func(*workspace.Workspace, *listing.Listing)) {
-	dir, err := a.folder()
+func (c completer) inListing(cmd *cobra.Command, f func(*workspace.Workspace, *listing.Listing)) {
+	dir, err := c.app.folder()
 	if err != nil {
 		return
 	}
-	w, err := a.openAt(cmd, dir)
+	w, err := c.app.openAt(cmd, dir)
 	if err != nil {
 		return
 	}
@@ -117,9 +120,9 @@ func (a *app) inListing(cmd *cobra.Command, f func(*workspace.Workspace, *listin
 
 // fromListing completes known words and the words that conversations have, the most
 // frequent first.
-func (a *app) fromListing(known func(*workspace.Workspace, *listing.Listing) []string, of func(*listing.Row) []string) cobra.CompletionFunc {
+func (c completer) fromListing(known func(*workspace.Workspace, *listing.Listing) []string, of func(*listing.Row) []string) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, _ []string, typed string) (list []string, _ cobra.ShellCompDirective) {
-		a.inListing(cmd, func(w *workspace.Workspace, l *listing.Listing) {
+		c.inListing(cmd, func(w *workspace.Workspace, l *listing.Listing) {
 			times := map[string]int{}
 			var words []string
 			if known != nil {
@@ -140,10 +143,10 @@ func (a *app) fromListing(known func(*workspace.Workspace, *listing.Listing) []s
 	}
 }
 
-// completeID completes a conversation's short name, or its id or folder if the user has
-// typed part of that.
-func (a *app) completeID(cmd *cobra.Command, _ []string, typed string) (list []string, _ cobra.ShellCompDirective) {
-	a.inListing(cmd, func(_ *workspace.Workspace, l *listing.Listing) {
+// id completes a conversation's short name, or its id or folder if the user has typed part
+// of that.
+func (c completer) id(cmd *cobra.Command, _ []string, typed string) (list []string, _ cobra.ShellCompDirective) {
+	c.inListing(cmd, func(_ *workspace.Workspace, l *listing.Listing) {
 		at := completed(l, typed)
 		short := make(map[string]int, len(at))
 		for _, i := range at {
@@ -186,11 +189,11 @@ func completed(l *listing.Listing, typed string) []int {
 	return l.Mentioning(typed)
 }
 
-// completeStatus completes the arguments of status: a conversation, then what to set.
-func (a *app) completeStatus(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+// status completes the arguments of status: a conversation, then what to set.
+func (c completer) status(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 	switch len(args) {
 	case 0:
-		return a.completeID(cmd, args, typed)
+		return c.id(cmd, args, typed)
 	case 1:
 		return words(func() (list []string) {
 			for _, s := range schema.Statuses() {
@@ -202,12 +205,12 @@ func (a *app) completeStatus(cmd *cobra.Command, args []string, typed string) ([
 	return nil, cobra.ShellCompDirectiveNoFileComp
 }
 
-// completeChat completes a type after --new, otherwise a conversation.
-func (a *app) completeChat(types cobra.CompletionFunc) cobra.CompletionFunc {
+// chat completes a type after --new, otherwise a conversation.
+func (c completer) chat(types cobra.CompletionFunc) cobra.CompletionFunc {
 	return first(func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 		if cmd.Flags().Changed("new") {
 			return types(cmd, args, typed)
 		}
-		return a.completeID(cmd, args, typed)
+		return c.id(cmd, args, typed)
 	})
 }
