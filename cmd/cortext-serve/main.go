@@ -122,7 +122,7 @@ func machine() inject.Machine {
 }
 
 // known lists the workspaces that requests may name.
-func known() []string { return registry.In(workspace.StateDir(machine())).Workspaces() }
+func known() []string { return registry.In(workspace.StateDir(machine())).Workspaces.Seen() }
 
 func agents() []inject.Agent {
 	return []inject.Agent{claude.Agent(), opencode.Agent(), gemini.Agent()}

@@ -47,7 +47,7 @@ func (bs *Bindings) Named(agent, name string) (*Binding, bool) { return bs.read(
 // Cached returns the binding in the cache; an inconsistent one counts as missing.
 func (bs *Bindings) Cached(agent, nativeID string) (*Binding, bool) {
 	b, ok := bs.read(fileOf(agent, nativeID))
-	if ok && b.Transcript != bs.registry.Reached(bs.here.Workspace(), agent, nativeID).Transcript {
+	if ok && b.Transcript != bs.registry.Progress(bs.here.Workspace()).Of(agent, nativeID).Transcript {
 		b.Transcript = "" // only the cache claims that it is the session's
 	}
 	return b, ok
@@ -94,7 +94,7 @@ func (bs *Bindings) Save(agent, nativeID string, b *Binding) error {
 func (bs *Bindings) SaveCursor(agent, nativeID string, b *Binding) {
 	if at := b.Reached; at.Message != "" {
 		at.Hooked, at.Transcript = b.Hooked, b.Transcript
-		_ = bs.registry.Reach(bs.here.Workspace(), agent, nativeID, at)
+		_ = bs.registry.Progress(bs.here.Workspace()).Set(agent, nativeID, at)
 	}
 	if raw, err := json.Marshal(b); err == nil {
 		_ = bs.store.WriteCache(fileOf(agent, nativeID), raw)
@@ -103,7 +103,7 @@ func (bs *Bindings) SaveCursor(agent, nativeID string, b *Binding) {
 
 // Register stores the segments of a binding in the user's registry.
 func (bs *Bindings) Register(agent, nativeID string, b *Binding) error {
-	known, err := bs.registry.Session(agent, nativeID)
+	known, err := bs.registry.Sessions.Get(agent, nativeID)
 	if err != nil {
 		return err
 	}
@@ -118,14 +118,14 @@ func (bs *Bindings) Register(agent, nativeID string, b *Binding) error {
 	if len(live) == 0 || slices.Equal(registered, live) {
 		return nil
 	}
-	err = bs.registry.Update(agent, nativeID, func(s *registry.Session) { s.Bind(bs.here.Place(), bs.here.Same, live) })
+	err = bs.registry.Sessions.Update(agent, nativeID, func(s *registry.Session) { s.Bind(bs.here.Place(), bs.here.Same, live) })
 	bs.registered(err)
 	return nil
 }
 
 // Release unbinds a session from a conversation if it has no messages.
 func (bs *Bindings) Release(agent, nativeID, path string) error {
-	err := bs.registry.Update(agent, nativeID, func(s *registry.Session) {
+	err := bs.registry.Sessions.Update(agent, nativeID, func(s *registry.Session) {
 		s.Bindings = slices.DeleteFunc(s.Bindings, func(b registry.Binding) bool {
 			return bs.here.Same(b.Place) && len(b.Segments) == 1 && b.Segments[0].Path == path
 		})

@@ -40,7 +40,7 @@ type session struct {
 }
 
 func (bd *Binder) bind(n session) (*binding.Binding, error) {
-	known, err := bd.ws.Registry.Session(n.agent.Name(), n.id)
+	known, err := bd.ws.Registry.Sessions.Get(n.agent.Name(), n.id)
 	if err != nil {
 		return nil, err
 	}

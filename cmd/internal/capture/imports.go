@@ -89,7 +89,7 @@ func (im *imports) unchanged(agent inject.Agent, file, look string) (*Imported, 
 			return nil, err
 		}
 	}
-	s, err := im.ws.Registry.Session(agent.Name(), was.NativeID)
+	s, err := im.ws.Registry.Sessions.Get(agent.Name(), was.NativeID)
 	if err != nil || s.Skipped || len(s.Removed) > 0 {
 		return nil, err
 	}
@@ -142,10 +142,10 @@ func (im *Importer) Copy(ctx context.Context, agent inject.Agent, file string) (
 		return out, err
 	}
 	here := im.c.ws.Here.Workspace()
-	at := im.c.ws.Registry.Reached(here, agent.Name(), nativeID)
+	at := im.c.ws.Registry.Progress(here).Of(agent.Name(), nativeID)
 	if at.Transcript == "" {
 		return out, err
 	}
 	at.Transcript = "" // a hook or the next sync finds the session's own
-	return out, errors.Join(err, im.c.Drop(agent.Name(), nativeID), im.c.ws.Registry.Reach(here, agent.Name(), nativeID, at))
+	return out, errors.Join(err, im.c.Drop(agent.Name(), nativeID), im.c.ws.Registry.Progress(here).Set(agent.Name(), nativeID, at))
 }

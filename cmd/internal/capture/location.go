@@ -30,7 +30,7 @@ type location struct {
 const markName = ".workspace/local/kept/mark"
 
 // previous returns the earlier locations of this workspace.
-func (l *location) previous() []string { return l.ws.Registry.Places(l.mark()) }
+func (l *location) previous() []string { return l.ws.Registry.Workspaces.Places(l.mark()) }
 
 // mark returns the mark of this workspace, or "" if it has none.
 func (l *location) mark() string {
@@ -50,7 +50,7 @@ func (l *location) note() error {
 	}
 	here := registry.RealDir(l.ws.Store.Root())
 	mark := l.mark()
-	known := l.ws.Registry.Places(mark)
+	known := l.ws.Registry.Workspaces.Places(mark)
 	if l.noted = slices.Contains(known, here); l.noted {
 		return nil
 	}
@@ -64,7 +64,7 @@ func (l *location) note() error {
 			return err
 		}
 	}
-	_ = l.ws.Registry.NotePlace(mark, here)
+	_ = l.ws.Registry.Workspaces.NotePlace(mark, here)
 	return nil
 }
 

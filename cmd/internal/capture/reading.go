@@ -127,7 +127,7 @@ func (rd *reading) release(homes []*home) error {
 // restore what git removed, it sets aside previously captured records that the logs lack.
 func (rd *reading) startFrom(size int64) error {
 	b, cursor := rd.binding, rd.binding.Cursor
-	at := rd.c.ws.Registry.Reached(rd.c.ws.Here.Workspace(), rd.agent.Name(), rd.nativeID)
+	at := rd.c.ws.Registry.Progress(rd.c.ws.Here.Workspace()).Of(rd.agent.Name(), rd.nativeID)
 	rd.reached, rd.fresh = at.Message, at.Message == "" && cursor.Offset == 0
 	b.Hooked = b.Hooked || at.Hooked
 	read := at.Size // size of the transcript

@@ -14,7 +14,7 @@ import (
 // session, then the others. Only the transcript shows their true order.
 func (bd *Binder) segmentsOf(all []store.Entry, agent, nativeID string) ([]binding.Segment, error) {
 	var list []binding.Segment
-	known, err := bd.ws.Registry.Session(agent, nativeID)
+	known, err := bd.ws.Registry.Sessions.Get(agent, nativeID)
 	if err != nil {
 		return nil, err
 	}

@@ -22,7 +22,7 @@ func (s *syncRun) noteSkipped(agent inject.Agent, n inject.SessionRef) error {
 	if err != nil || len(have) == 0 {
 		return err
 	}
-	at := c.ws.Registry.Reached(here, agent.Name(), n.NativeID)
+	at := c.ws.Registry.Progress(here).Of(agent.Name(), n.NativeID)
 	t, _, err := c.transcripts.open(agent, n.Path, inject.Options{})
 	if err != nil {
 		return err
@@ -44,7 +44,7 @@ func (s *syncRun) noteSkipped(agent inject.Agent, n inject.SessionRef) error {
 		at.Size = b.Cursor.Size
 	}
 	// Everything up to the message counts as captured, wherever the cursor is.
-	return c.ws.Registry.Reach(here, agent.Name(), n.NativeID, registry.Reached{
+	return c.ws.Registry.Progress(here).Set(agent.Name(), n.NativeID, registry.Reached{
 		Offset: t.Next.Offset, Size: at.Size, Message: furthest, Hooked: at.Hooked, Transcript: at.Transcript,
 	})
 }

@@ -172,7 +172,7 @@ func (s *syncRun) findSources() (map[native]bool, error) {
 		if !s.opts.Restore {
 			break
 		}
-		if err := s.c.ws.Registry.Sessions(agent.Name(), func(name string, known registry.Session) {
+		if err := s.c.ws.Registry.Sessions.Each(agent.Name(), func(name string, known registry.Session) {
 			if len(known.In(s.c.ws.Here.Same)) > 0 {
 				ids[native{agent.Name(), name}] = true
 			}

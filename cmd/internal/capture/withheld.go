@@ -37,7 +37,7 @@ func (w *withheld) rootsOfSkipped(agent inject.Agent, nativeID string) []string 
 	roots := w.transcripts.rootsOf(agent, file)
 	if len(roots) > 0 {
 		// If this fails, the next look only takes longer.
-		_ = w.ws.Registry.Update(agent.Name(), nativeID, func(s *registry.Session) { s.Roots = roots })
+		_ = w.ws.Registry.Sessions.Update(agent.Name(), nativeID, func(s *registry.Session) { s.Roots = roots })
 	}
 	return roots
 }
@@ -46,7 +46,7 @@ func (w *withheld) rootsOfSkipped(agent inject.Agent, nativeID string) []string 
 // fork of a session that the user removed or skipped, and repeats content the user does
 // not want here.
 func (w *withheld) repeatedBy(n session, root string) (bool, error) {
-	known, err := w.ws.Registry.Session(n.agent.Name(), n.id)
+	known, err := w.ws.Registry.Sessions.Get(n.agent.Name(), n.id)
 	if err != nil || known.Wanted {
 		return false, err
 	}
@@ -83,7 +83,7 @@ func (w *withheld) of(agent inject.Agent) (unwanted, error) {
 		}
 	}
 	u := unwanted{map[string][]string{}, map[string][]registry.Place{}}
-	err := w.ws.Registry.Sessions(agent.Name(), func(name string, s registry.Session) {
+	err := w.ws.Registry.Sessions.Each(agent.Name(), func(name string, s registry.Session) {
 		for _, r := range s.Removed {
 			for _, line := range r.Roots {
 				u.removed[line] = append(u.removed[line], r.Place)
@@ -176,5 +176,5 @@ func (w *withheld) want(agent inject.Agent, t *inject.Transcript, transcript str
 	if is, err := w.repeatedBy(session{agent: agent, id: t.NativeID, transcript: transcript}, t.Roots[0]); err != nil || !is {
 		return err
 	}
-	return w.ws.Registry.Update(agent.Name(), t.NativeID, func(s *registry.Session) { s.Wanted = true })
+	return w.ws.Registry.Sessions.Update(agent.Name(), t.NativeID, func(s *registry.Session) { s.Wanted = true })
 }

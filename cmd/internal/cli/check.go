@@ -168,7 +168,7 @@ func checkIn(cmd *cobra.Command, a *app, dir string, found func(store.Damage)) e
 // that cortext has seen, and the one of the current folder.
 func knownWorkspaces(a *app) []string {
 	known := registry.In(workspace.StateDir(a.machine()))
-	dirs := slices.Concat(known.Known(a.agentNames()), known.Workspaces())
+	dirs := slices.Concat(known.Known(a.agentNames()), known.Workspaces.Seen())
 	if here, err := a.folder(); err == nil {
 		if root, err := store.Find(here); err == nil {
 			dirs = append(dirs, registry.RealDir(root))

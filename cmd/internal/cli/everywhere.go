@@ -21,7 +21,7 @@ import (
 // seen lists the folders of the workspaces on this machine that cortext has seen, except
 // the one that the command works in.
 func (a *app) seen() []string {
-	dirs := registry.In(workspace.StateDir(a.machine())).Workspaces()
+	dirs := registry.In(workspace.StateDir(a.machine())).Workspaces.Seen()
 	here, err := a.folder()
 	if err != nil {
 		return dirs

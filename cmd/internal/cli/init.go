@@ -366,7 +366,7 @@ func (r *initRun) write(planned []inject.Change) (created []string, err error) {
 		return created, err
 	}
 	defer w.Close()
-	_ = w.Registry.SeeWorkspace(w.Here.Workspace())
+	_ = w.Registry.Workspaces.See(w.Here.Workspace())
 	return created, install.New(w).Apply(planned)
 }
 

@@ -123,7 +123,7 @@ func (a *app) openIn(cmd *cobra.Command, dir string) (*opened, error) {
 	}
 	a.screen.warn(ws.Warnings...)
 	linksOn(a.machine()).restore()
-	_ = ws.Registry.SeeWorkspace(ws.Here.Workspace()) // for list --all; ignore errors, because reading needs no write permission
+	_ = ws.Registry.Workspaces.See(ws.Here.Workspace()) // for list --all; ignore errors, because reading needs no write permission
 	return &opened{ws, capture.New(ws), payload.New(ws), compact.New(ws, endpoint)}, nil
 }
 

@@ -92,7 +92,7 @@ func (r *Redactor) rename(ctx context.Context, c *Conversation, found *secrets.F
 		return err
 	}
 	for _, src := range e.Session.Sources { // the registry also names the folder
-		err := r.ws.Registry.Update(src.Agent, src.NativeID, func(s *registry.Session) {
+		err := r.ws.Registry.Sessions.Update(src.Agent, src.NativeID, func(s *registry.Session) {
 			for _, b := range s.Bindings {
 				for i := range b.Segments {
 					if b.Segments[i].Path == old {

@@ -251,7 +251,7 @@ func (r *Redactor) apply(ctx context.Context, e store.Entry) (*Conversation, err
 	}
 	by := store.Redaction{Name: r.request.Name, Texts: r.texts(nil)}
 	if found.Len() > 0 { // comes first, so that everything captured from now on is redacted
-		known, err := r.ws.Registry.Redact(e.Session.ID, r.request.Name, found, r.ws.Env.Entropy())
+		known, err := r.ws.Registry.Redactions.Add(e.Session.ID, r.request.Name, found, r.ws.Env.Entropy())
 		if err != nil {
 			return nil, err
 		}

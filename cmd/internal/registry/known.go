@@ -19,19 +19,19 @@ func (r Registry) Known(agents []string) (dirs []string) {
 		}
 	}
 	for _, agent := range agents {
-		_ = r.Sessions(agent, func(_ string, s Session) { // skip what cannot be read
+		_ = r.Sessions.Each(agent, func(_ string, s Session) { // skip what cannot be read
 			for _, b := range s.Bindings {
 				add(b.Workspace)
 			}
 		})
 	}
-	marks, _ := os.ReadDir(filepath.Join(r.dir, "places"))
+	marks, _ := os.ReadDir(r.files.path("places"))
 	for _, e := range marks {
 		mark, ok := strings.CutSuffix(e.Name(), ".json")
 		if !ok {
 			continue
 		}
-		for _, dir := range r.Places(mark) {
+		for _, dir := range r.Workspaces.Places(mark) {
 			add(RealDir(dir))
 		}
 	}

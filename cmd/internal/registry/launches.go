@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"os"
-	"path/filepath"
 	"time"
 )
 
@@ -55,7 +54,7 @@ type Launches struct{ notes }
 
 // Launches returns the notes of launches in a workspace.
 func (r Registry) Launches(workspace string) Launches {
-	return Launches{r.notesOf("launches", workspace)}
+	return Launches{r.files.notesOf("launches", workspace)}
 }
 
 // IDs lists the ids of the noted launches.
@@ -75,12 +74,12 @@ func (l Launches) Remove(id string) error { return l.remove(id) }
 
 // LaunchesOf returns the noted launches of a conversation, in any workspace.
 func (r Registry) LaunchesOf(conversation string) (all []Launch) {
-	if !filepath.IsAbs(r.dir) {
+	if !r.files.known() {
 		return nil
 	}
-	folders, _ := os.ReadDir(filepath.Join(r.dir, "launches"))
+	folders, _ := os.ReadDir(r.files.path("launches"))
 	for _, folder := range folders {
-		in := Launches{notes{r, filepath.Join(r.dir, "launches", folder.Name())}}
+		in := Launches{notes{r.files, r.files.path("launches", folder.Name())}}
 		for _, id := range in.IDs() {
 			if l, ok := in.Get(id); ok && l.ID == conversation {
 				all = append(all, l)

@@ -13,13 +13,13 @@ import (
 
 // notes is a folder of small JSON files about one workspace, named by id.
 type notes struct {
-	r   Registry
-	dir string
+	files files
+	dir   string
 }
 
 // notesOf returns the notes of one kind about a workspace.
-func (r Registry) notesOf(kind, workspace string) notes {
-	return notes{r, filepath.Join(r.dir, kind, placeKey(workspace))}
+func (f files) notesOf(kind, workspace string) notes {
+	return notes{f, f.path(kind, placeKey(workspace))}
 }
 
 // placeKey names a workspace in file names, by the real path of its folder.
@@ -48,14 +48,14 @@ func (n notes) ids() (ids []string) {
 	return ids
 }
 
-func (n notes) read(id string, v any) bool { return n.r.readState(n.file(id), v) }
+func (n notes) read(id string, v any) bool { return n.files.read(n.file(id), v) }
 
 func (n notes) write(id string, v any) error {
 	b, err := json.Marshal(v)
 	if err != nil {
 		return err
 	}
-	return n.r.writeState(n.file(id), b)
+	return n.files.write(n.file(id), b)
 }
 
 func (n notes) remove(id string) error {
@@ -65,22 +65,3 @@ func (n notes) remove(id string) error {
 	}
 	return err
 }
-
-// readState reads a file of the registry into v; ok is false if no readable file exists.
-func (r Registry) readState(name string, v any) (ok bool) {
-	if !filepath.IsAbs(r.dir) {
-		return false // the name would be relative to the current folder
-	}
-	b, err := os.ReadFile(name)
-	return err == nil && json.Unmarshal(b, v) == nil
-}
-
-// writeState replaces a file of the registry.
-func (r Registry) writeState(name string, b []byte) error {
-	if !filepath.IsAbs(r.dir) {
-		return errNoHome
-	}
-	return r.write(name, b)
-}
-
-var errNoHome = errors.New("cannot find this user's state folder: set HOME")

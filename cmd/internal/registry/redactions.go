@@ -8,29 +8,29 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 
 	"cortext/schema"
 	"cortext/store/secrets"
 )
 
+// Redactions are the texts that the user redacted, by conversation.
+//
 // The agent's transcript still has a text after the user redacts it from a conversation.
 // The registry therefore records redactions by conversation, and every capture on this
 // machine redacts the text again. It contains only salted hashes of the texts, and no
 // expressions, because those could reveal the text.
+type Redactions struct{ files files }
 
-func (r Registry) redactedFile(key string) string {
-	return filepath.Join(r.dir, "redacted", schema.PathElement(key)+".json")
-}
+func (l Redactions) file(id string) string { return l.files.file("redacted", schema.IDKey(id)) }
 
-// Redacted returns the redactions of the conversation with an id. An unreadable file is an
+// Of returns the redactions of the conversation with an id. An unreadable file is an
 // error, because the texts would be captured again.
-func (r Registry) Redacted(id string) (list []secrets.Known, err error) {
-	if !filepath.IsAbs(r.dir) {
+func (l Redactions) Of(id string) (list []secrets.Known, err error) {
+	if !l.files.known() {
 		return nil, nil
 	}
-	name := r.redactedFile(schema.IDKey(id))
+	name := l.file(id)
 	if _, err := os.Lstat(name); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil // most conversations have none: a stat costs less than an open
 	}
@@ -47,11 +47,11 @@ func (r Registry) Redacted(id string) (list []secrets.Known, err error) {
 	return list, nil
 }
 
-// Redact adds texts found in the conversation with an id to those redacted under a name,
+// Add adds texts found in the conversation with an id to those redacted under a name,
 // and returns the redaction. A new redaction uses entropy for its salt.
-func (r Registry) Redact(id, name string, found *secrets.Found, entropy io.Reader) (k secrets.Known, err error) {
-	err = r.locked(func() error {
-		list, err := r.Redacted(id)
+func (l Redactions) Add(id, name string, found *secrets.Found, entropy io.Reader) (k secrets.Known, err error) {
+	err = l.files.locked(func() error {
+		list, err := l.Of(id)
 		if err != nil {
 			return err
 		}
@@ -69,21 +69,7 @@ func (r Registry) Redact(id, name string, found *secrets.Found, entropy io.Reade
 		if err != nil {
 			return err
 		}
-		return r.write(r.redactedFile(schema.IDKey(id)), b)
+		return l.files.write(l.file(id), b)
 	})
 	return k, err
-}
-
-// Files lists the absolute paths of the registry's files.
-func (r Registry) Files() (files []string) {
-	if !filepath.IsAbs(r.dir) {
-		return nil
-	}
-	_ = filepath.WalkDir(r.dir, func(name string, d fs.DirEntry, err error) error {
-		if err == nil && d.Type().IsRegular() {
-			files = append(files, name)
-		}
-		return nil
-	})
-	return files
 }

@@ -40,7 +40,7 @@ func TestUpdate(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range 8 {
 		wg.Go(func() {
-			err := In(state).Update("claude", id, func(s *Session) {
+			err := In(state).Sessions.Update("claude", id, func(s *Session) {
 				s.Removed = append(s.Removed, Removal{Segment: Segment{ID: fmt.Sprint(i)}})
 			})
 			if err != nil {
@@ -49,19 +49,19 @@ func TestUpdate(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	s, err := r.Session("claude", id)
+	s, err := r.Sessions.Get("claude", id)
 	if err != nil || len(s.Removed) != 8 {
 		t.Fatalf("%d of 8 removals, %v", len(s.Removed), err)
 	}
 	if found, _ := filepath.Glob(filepath.Join(state, "cortext/sessions/claude/*.json")); len(found) != 1 {
 		t.Errorf("files %q", found)
 	}
-	file := r.file("claude", id)
+	file := r.Sessions.file("claude", id)
 	before, err := os.Stat(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := r.Update("claude", id, func(*Session) {}); err != nil {
+	if err := r.Sessions.Update("claude", id, func(*Session) {}); err != nil {
 		t.Error(err)
 	}
 	if after, err := os.Stat(file); err != nil || !os.SameFile(before, after) {
@@ -73,20 +73,20 @@ func TestUpdate(t *testing.T) {
 // and is not replaced. A state folder that is not absolute is refused.
 func TestUnreadable(t *testing.T) {
 	r := In(t.TempDir())
-	if err := r.Update("claude", "s1", func(s *Session) { s.Skipped = true }); err != nil {
+	if err := r.Sessions.Update("claude", "s1", func(s *Session) { s.Skipped = true }); err != nil {
 		t.Fatal(err)
 	}
-	file := r.file("claude", "s1")
+	file := r.Sessions.file("claude", "s1")
 	if err := os.WriteFile(file, []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.Session("claude", "s1"); err == nil || !strings.Contains(err.Error(), file) {
+	if _, err := r.Sessions.Get("claude", "s1"); err == nil || !strings.Contains(err.Error(), file) {
 		t.Errorf("%v", err)
 	}
-	if err := r.Update("claude", "s1", func(s *Session) { s.Skipped = false }); err == nil {
+	if err := r.Sessions.Update("claude", "s1", func(s *Session) { s.Skipped = false }); err == nil {
 		t.Error("it was replaced")
 	}
-	if err := In("state").Update("claude", "s1", func(s *Session) { s.Skipped = true }); err == nil || !strings.Contains(err.Error(), "HOME") {
+	if err := In("state").Sessions.Update("claude", "s1", func(s *Session) { s.Skipped = true }); err == nil || !strings.Contains(err.Error(), "HOME") {
 		t.Errorf("%v", err)
 	}
 }
@@ -98,31 +98,31 @@ func TestRemove(t *testing.T) {
 	at := func(i int) Place { return Place{Workspace: fmt.Sprintf("/w%d", i)} }
 	for round := range 10 {
 		key := fmt.Sprint("key", round)
-		if err := In(state).Remove(key, at(-1)); err != nil {
+		if err := In(state).Removed.Add(key, at(-1)); err != nil {
 			t.Fatal(err)
 		}
 		var wg sync.WaitGroup
 		for i := range 8 {
 			wg.Go(func() {
-				if err := In(state).Remove(key, at(i)); err != nil {
+				if err := In(state).Removed.Add(key, at(i)); err != nil {
 					t.Error(err)
 				}
 			})
 		}
 		wg.Go(func() {
-			if err := In(state).BringBack(key, at(-1).Same); err != nil {
+			if err := In(state).Removed.BringBack(key, at(-1).Same); err != nil {
 				t.Error(err)
 			}
 		})
 		wg.Wait()
 		for i := -1; i < 8; i++ {
-			if gone, err := In(state).Removed(key, at(i).Same); err != nil || gone != (i >= 0) {
+			if gone, err := In(state).Removed.Has(key, at(i).Same); err != nil || gone != (i >= 0) {
 				t.Errorf("removed from %s: %t, %v", at(i).Workspace, gone, err)
 			}
 		}
 	}
 	nowhere := In("state")
-	for _, err := range []error{nowhere.Remove("key", at(1)), nowhere.BringBack("key", at(1).Same)} {
+	for _, err := range []error{nowhere.Removed.Add("key", at(1)), nowhere.Removed.BringBack("key", at(1).Same)} {
 		if err == nil || !strings.Contains(err.Error(), "HOME") {
 			t.Errorf("a relative folder: %v", err)
 		}
@@ -133,19 +133,19 @@ func TestRemove(t *testing.T) {
 func TestSessionsUnreadable(t *testing.T) {
 	r := In(t.TempDir())
 	for _, id := range []string{"s1", "s2", "s3"} {
-		if err := r.Update("claude", id, func(s *Session) { s.Skipped = true }); err != nil {
+		if err := r.Sessions.Update("claude", id, func(s *Session) { s.Skipped = true }); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := os.WriteFile(r.file("claude", "s2"), []byte("{\"skipped\":true"), 0o600); err != nil {
+	if err := os.WriteFile(r.Sessions.file("claude", "s2"), []byte("{\"skipped\":true"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	var names []string
-	err := r.Sessions("claude", func(name string, _ Session) { names = append(names, name) })
-	if err == nil || !strings.Contains(err.Error(), r.file("claude", "s2")) || strings.Join(names, " ") != "s1 s3" {
+	err := r.Sessions.Each("claude", func(name string, _ Session) { names = append(names, name) })
+	if err == nil || !strings.Contains(err.Error(), r.Sessions.file("claude", "s2")) || strings.Join(names, " ") != "s1 s3" {
 		t.Errorf("%q, %v", names, err)
 	}
-	if err := r.Sessions("gemini", nil); err != nil {
+	if err := r.Sessions.Each("gemini", nil); err != nil {
 		t.Error(err)
 	}
 }

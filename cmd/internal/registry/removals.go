@@ -14,7 +14,7 @@ type UnfinishedRemovals struct{ notes }
 
 // UnfinishedRemovals returns the notes of the removals in progress in a workspace.
 func (r Registry) UnfinishedRemovals(workspace string) UnfinishedRemovals {
-	return UnfinishedRemovals{r.notesOf("removing", workspace)}
+	return UnfinishedRemovals{r.files.notesOf("removing", workspace)}
 }
 
 // Begin records that a conversation is being removed.

@@ -7,21 +7,24 @@ import (
 	"slices"
 )
 
-// workspacesDir has a file for each of the user's workspaces that cortext has seen.
-func (r Registry) workspacesDir() string { return filepath.Join(r.dir, "workspaces") }
+// Workspaces are the user's workspaces on this machine.
+type Workspaces struct{ files files }
+
+// seenFolder returns the folder with a file for each workspace that cortext has seen.
+func (l Workspaces) seenFolder() string { return l.files.path("workspaces") }
 
 // seenWorkspace is the content of such a file.
 type seenWorkspace struct {
 	Workspace string `json:"workspace"` // the absolute path of its folder
 }
 
-// SeeWorkspace records that a workspace is in a folder, given by its real path. It writes
+// See records that a workspace is in a folder, given by its real path. It writes
 // only the first time.
-func (r Registry) SeeWorkspace(dir string) error {
-	if !filepath.IsAbs(r.dir) {
+func (l Workspaces) See(dir string) error {
+	if !l.files.known() {
 		return errNoHome
 	}
-	name := filepath.Join(r.workspacesDir(), placeKey(dir)+".json")
+	name := filepath.Join(l.seenFolder(), placeKey(dir)+".json")
 	if _, err := os.Lstat(name); err == nil {
 		return nil
 	}
@@ -29,22 +32,22 @@ func (r Registry) SeeWorkspace(dir string) error {
 	if err != nil {
 		return err
 	}
-	return r.writeState(name, b)
+	return l.files.write(name, b)
 }
 
-// Workspaces lists the existing folders of workspaces that cortext has seen on this
+// Seen lists the existing folders of workspaces that cortext has seen on this
 // machine, sorted.
-func (r Registry) Workspaces() (dirs []string) {
-	if !filepath.IsAbs(r.dir) {
+func (l Workspaces) Seen() (dirs []string) {
+	if !l.files.known() {
 		return nil
 	}
-	files, err := os.ReadDir(r.workspacesDir())
+	files, err := os.ReadDir(l.seenFolder())
 	if err != nil {
 		return nil
 	}
 	for _, f := range files {
 		var seen seenWorkspace
-		if !r.readState(filepath.Join(r.workspacesDir(), f.Name()), &seen) || !filepath.IsAbs(seen.Workspace) {
+		if !l.files.read(filepath.Join(l.seenFolder(), f.Name()), &seen) || !filepath.IsAbs(seen.Workspace) {
 			continue
 		}
 		if info, err := os.Stat(filepath.Join(seen.Workspace, ".workspace")); err == nil && info.IsDir() {
@@ -55,22 +58,30 @@ func (r Registry) Workspaces() (dirs []string) {
 	return slices.Compact(dirs)
 }
 
-// Suggest reports whether a suggestion about a clone's workspace is due: the user gets each
-// one once. It records the suggestion, and reports false if it cannot.
-func (r Registry) Suggest(suggestion string, p Place) bool {
-	if !filepath.IsAbs(r.dir) {
-		return false
-	}
-	name := filepath.Join(r.dir, "suggested", suggestion, placeKey(p.Repository+"\n"+p.Within)+".json")
-	if _, err := os.Lstat(name); err == nil {
-		return false
-	}
-	b, err := json.Marshal(suggested{p.Repository, p.Within})
-	return err == nil && r.writeState(name, b) == nil
+// placesFile returns the file that lists the folders a workspace has been in. mark moves
+// with the workspace.
+func (l Workspaces) placesFile(mark string) string {
+	return l.files.file("places", mark)
 }
 
-// suggested is the content of a suggestion's file.
-type suggested struct {
-	Repository string `json:"repository"`
-	Within     string `json:"within,omitempty"`
+// Places returns the folders that the workspace with a mark has been in. It returns none if
+// the mark is not this user's on this machine.
+func (l Workspaces) Places(mark string) (dirs []string) {
+	if mark == "" || !l.files.read(l.placesFile(mark), &dirs) {
+		return nil
+	}
+	return slices.DeleteFunc(dirs, func(dir string) bool { return !filepath.IsAbs(dir) })
+}
+
+// NotePlace records that the workspace with a mark is in a folder.
+func (l Workspaces) NotePlace(mark, dir string) error {
+	dirs := l.Places(mark)
+	if slices.Contains(dirs, dir) {
+		return nil
+	}
+	b, err := json.Marshal(append(dirs, dir))
+	if err != nil {
+		return err
+	}
+	return l.files.write(l.placesFile(mark), b)
 }

@@ -12,7 +12,7 @@ import (
 func TestWorkspaces(t *testing.T) {
 	state := t.TempDir()
 	r := In(state)
-	if dirs := r.Workspaces(); len(dirs) > 0 {
+	if dirs := r.Workspaces.Seen(); len(dirs) > 0 {
 		t.Errorf("at first there are %q", dirs)
 	}
 	var want []string
@@ -22,7 +22,7 @@ func TestWorkspaces(t *testing.T) {
 			t.Fatal(err)
 		}
 		for range 2 {
-			if err := r.SeeWorkspace(dir); err != nil {
+			if err := r.Workspaces.See(dir); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -43,11 +43,11 @@ func TestWorkspaces(t *testing.T) {
 			t.Fatal(err)
 		}
 		slices.Sort(want)
-		if got := r.Workspaces(); !slices.Equal(got, want) {
+		if got := r.Workspaces.Seen(); !slices.Equal(got, want) {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
-	if In("").Workspaces() != nil || In("").SeeWorkspace("/w") == nil {
+	if In("").Workspaces.Seen() != nil || In("").Workspaces.See("/w") == nil {
 		t.Error("without a state folder something is remembered")
 	}
 }

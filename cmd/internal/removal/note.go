@@ -36,7 +36,7 @@ func (r *Removed) Note(ctx context.Context, e store.Entry, roots map[string][]st
 	for i, src := range e.Session.Sources {
 		gone := registry.Removal{Place: n.place, Segment: segmentOf(e, src), Roots: roots[src.Agent+"\n"+src.NativeID]}
 		var dropped []registry.Binding
-		if err := r.registry.Update(src.Agent, src.NativeID, func(s *registry.Session) {
+		if err := r.registry.Sessions.Update(src.Agent, src.NativeID, func(s *registry.Session) {
 			s.Removed = append(s.Removed, gone)
 			dropped = s.Unbind(r.here.Same, func(seg registry.Segment) bool {
 				return seg.From == src.From || schema.SameConversation(seg.ID, e.Session.ID)
@@ -46,7 +46,7 @@ func (r *Removed) Note(ctx context.Context, e store.Entry, roots map[string][]st
 		}
 		n.noted, n.unbind = append(n.noted, i), append(n.unbind, dropped)
 	}
-	if err := r.registry.Remove(schema.IDKey(e.Session.ID), n.place); err != nil {
+	if err := r.registry.Removed.Add(schema.IDKey(e.Session.ID), n.place); err != nil {
 		return n, err
 	}
 	if gone || r.kept == nil || r.kept[schema.IDKey(e.Session.ID)] {
@@ -67,7 +67,7 @@ func (n *Note) TakeBack() error {
 	var errs []error
 	for j, i := range n.noted {
 		src := n.entry.Session.Sources[i]
-		errs = append(errs, n.r.registry.Update(src.Agent, src.NativeID, func(s *registry.Session) {
+		errs = append(errs, n.r.registry.Sessions.Update(src.Agent, src.NativeID, func(s *registry.Session) {
 			for k, r := range slices.Backward(s.Removed) {
 				if r.Workspace == n.place.Workspace && r.Segment == segmentOf(n.entry, src) {
 					s.Removed = slices.Delete(s.Removed, k, k+1)
@@ -80,7 +80,7 @@ func (n *Note) TakeBack() error {
 		}))
 	}
 	if !n.before {
-		errs = append(errs, n.r.registry.BringBack(schema.IDKey(n.entry.Session.ID), func(p registry.Place) bool { return p.Workspace == n.place.Workspace }))
+		errs = append(errs, n.r.registry.Removed.BringBack(schema.IDKey(n.entry.Session.ID), func(p registry.Place) bool { return p.Workspace == n.place.Workspace }))
 	}
 	if n.record != "" {
 		errs = append(errs, n.r.store.RemoveFile(n.record))

@@ -51,14 +51,14 @@ func oldRemovedName(agent, nativeID string) string {
 
 // Skip stops capturing a native session.
 func (r *Removed) Skip(agent, nativeID string) error {
-	return r.registry.Update(agent, nativeID, func(s *registry.Session) { s.Skipped = true })
+	return r.registry.Sessions.Update(agent, nativeID, func(s *registry.Session) { s.Skipped = true })
 }
 
 // Skipped reports whether the user does not want a native session saved. If the registry
 // cannot be read it returns false: capture reads the registry again and fails with the
 // reason, instead of silently passing over the session.
 func (r *Removed) Skipped(agent, nativeID string) bool {
-	if s, err := r.registry.Session(agent, nativeID); err == nil && s.Skipped {
+	if s, err := r.registry.Sessions.Get(agent, nativeID); err == nil && s.Skipped {
 		return true
 	}
 	ok, err := r.store.Exists(oldSkipName(agent, nativeID))
@@ -67,9 +67,9 @@ func (r *Removed) Skipped(agent, nativeID string) bool {
 
 // Unskip undoes a Skip.
 func (r *Removed) Unskip(agent, nativeID string) error {
-	s, err := r.registry.Session(agent, nativeID)
+	s, err := r.registry.Sessions.Get(agent, nativeID)
 	if err == nil && s.Skipped {
-		err = r.registry.Update(agent, nativeID, func(s *registry.Session) { s.Skipped = false })
+		err = r.registry.Sessions.Update(agent, nativeID, func(s *registry.Session) { s.Skipped = false })
 	}
 	return errors.Join(err, r.store.RemoveFile(oldSkipName(agent, nativeID)))
 }
@@ -112,7 +112,7 @@ func (r *Removed) Prompts(agent, nativeID string, prompts []string) (gone []stri
 // removedOnMachine returns the segments of a native session whose conversations were
 // removed on this machine.
 func (r *Removed) removedOnMachine(agent, nativeID string) (list []registry.Segment, err error) {
-	s, err := r.registry.Session(agent, nativeID)
+	s, err := r.registry.Sessions.Get(agent, nativeID)
 	if err != nil {
 		return nil, err
 	}
@@ -166,7 +166,7 @@ func (r *Removed) Segment(agent, nativeID string, s registry.Segment) (bool, err
 func (r *Removed) ReadKept() error {
 	kept := map[string]bool{}
 	for _, agent := range r.agents {
-		if err := r.registry.Sessions(agent, func(_ string, s registry.Session) {
+		if err := r.registry.Sessions.Each(agent, func(_ string, s registry.Session) {
 			for _, seg := range s.In(r.here.Same) {
 				if seg.Kept {
 					kept[schema.IDKey(seg.ID)] = true
@@ -185,7 +185,7 @@ func (r *Removed) ReadKept() error {
 func (r *Removed) eachKept(id string, f func(agent, nativeName string)) error {
 	var errs []error
 	for _, agent := range r.agents {
-		errs = append(errs, r.registry.Sessions(agent, func(name string, s registry.Session) {
+		errs = append(errs, r.registry.Sessions.Each(agent, func(name string, s registry.Session) {
 			if slices.ContainsFunc(s.In(r.here.Same), func(seg registry.Segment) bool { return seg.Kept && schema.SameConversation(seg.ID, id) }) {
 				f(agent, name)
 			}
@@ -199,7 +199,7 @@ func (r *Removed) dropKept(id string) error {
 	delete(r.kept, schema.IDKey(id))
 	var errs []error
 	err := r.eachKept(id, func(agent, name string) {
-		errs = append(errs, r.registry.Update(agent, name, func(s *registry.Session) {
+		errs = append(errs, r.registry.Sessions.Update(agent, name, func(s *registry.Session) {
 			segments := s.In(r.here.Same)
 			for i := range segments {
 				segments[i].Kept = segments[i].Kept && !schema.SameConversation(segments[i].ID, id)
@@ -222,7 +222,7 @@ func (r *Removed) removed(id string) (bool, error) {
 
 // removedByUser reports whether the user removed a conversation on this machine.
 func (r *Removed) removedByUser(id string) (bool, error) {
-	return r.registry.Removed(schema.IDKey(id), func(p registry.Place) bool {
+	return r.registry.Removed.Has(schema.IDKey(id), func(p registry.Place) bool {
 		r.here.KnowClones(context.Background())
 		return r.here.Same(p)
 	})
@@ -271,7 +271,7 @@ func (r *Removed) Fork(agent, root string, places []registry.Place) bool {
 // is in. here lists those in this work tree. froms lists where its later segments may
 // begin: on another machine only the transcript shows that.
 func (r *Removed) BringBack(ctx context.Context, agent, nativeID string, froms []string, here []registry.Segment) error {
-	s, err := r.registry.Session(agent, nativeID)
+	s, err := r.registry.Sessions.Get(agent, nativeID)
 	if err != nil {
 		return err
 	}
@@ -281,12 +281,12 @@ func (r *Removed) BringBack(ctx context.Context, agent, nativeID string, froms [
 		segments = append(segments, gone.Segment)
 	}
 	for _, seg := range segments {
-		if err := errors.Join(r.registry.BringBack(schema.IDKey(seg.ID), r.here.Same), r.registry.UnfinishedRemovals(r.here.Workspace()).End(seg.ID)); err != nil {
+		if err := errors.Join(r.registry.Removed.BringBack(schema.IDKey(seg.ID), r.here.Same), r.registry.UnfinishedRemovals(r.here.Workspace()).End(seg.ID)); err != nil {
 			return err
 		}
 	}
 	if len(s.Removed) > 0 {
-		if err := r.registry.Update(agent, nativeID, func(s *registry.Session) {
+		if err := r.registry.Sessions.Update(agent, nativeID, func(s *registry.Session) {
 			back := s.In(r.here.Same) // its earlier conversations, whose folders a clone may still have
 			for _, gone := range s.RemovedIn(r.here.Same) {
 				if !slices.ContainsFunc(back, func(seg registry.Segment) bool { return seg.From == gone.From }) {
@@ -330,7 +330,7 @@ func (r *Removed) Leftovers() (list []store.Entry, err error) {
 // Any reports whether anything was removed, from this workspace or on this machine. It
 // costs far less than [Removed.LeftoversAmong].
 func (r *Removed) Any() bool {
-	return r.registry.AnyRemoved() || len(r.store.ListFiles(Dir)) > 0
+	return r.registry.Removed.Any() || len(r.store.ListFiles(Dir)) > 0
 }
 
 // LeftoversAmong returns those of the given conversations that Leftovers would list.

@@ -122,8 +122,8 @@ func TestBringBackUnnamed(t *testing.T) {
 	w := openWorkspace(t)
 	record(t, w, oneID, part{"s1", ""}.hash())
 	err := errors.Join(
-		w.Registry.Remove(schema.IDKey(oneID), w.Here.Place()),
-		w.Registry.Update("claude", "s2", func(s *registry.Session) {
+		w.Registry.Removed.Add(schema.IDKey(oneID), w.Here.Place()),
+		w.Registry.Sessions.Update("claude", "s2", func(s *registry.Session) {
 			s.Bind(w.Here.Place(), w.Here.Same, []registry.Segment{{Path: "conversations/2025-11-22/1030-plan-one-q7a8", ID: oneID}})
 		}),
 		w.Removed.BringBack(context.Background(), "claude", "s2", nil, nil),
@@ -175,8 +175,8 @@ func TestKept(t *testing.T) {
 		}
 	}
 	if err := errors.Join(
-		w.Registry.Remove(schema.IDKey(seg.ID), w.Here.Place()),
-		w.Registry.Update("claude", "s2", func(s *registry.Session) { s.Bind(w.Here.Place(), w.Here.Same, []registry.Segment{seg}) }),
+		w.Registry.Removed.Add(schema.IDKey(seg.ID), w.Here.Place()),
+		w.Registry.Sessions.Update("claude", "s2", func(s *registry.Session) { s.Bind(w.Here.Place(), w.Here.Same, []registry.Segment{seg}) }),
 	); err != nil {
 		t.Fatal(err)
 	}
@@ -192,7 +192,7 @@ func TestKept(t *testing.T) {
 	if err := w.Forget(context.Background(), e, nil); err != nil {
 		t.Fatal(err)
 	}
-	s, err := w.Registry.Session("claude", "s2")
+	s, err := w.Registry.Sessions.Get("claude", "s2")
 	if err != nil || len(s.In(w.Here.Same)) != 1 {
 		t.Fatal(s, err)
 	}
@@ -208,7 +208,7 @@ func TestRemovalsUnreadable(t *testing.T) {
 	if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), os.WriteFile(name, nil, 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Registry.Sessions("claude", func(string, registry.Session) {}); err == nil {
+	if err := w.Registry.Sessions.Each("claude", func(string, registry.Session) {}); err == nil {
 		t.Error("sessions without an error")
 	}
 	if err := os.Remove(name); err != nil {

@@ -73,7 +73,7 @@ func (r *Repairer) natives(ctx context.Context, e store.Entry, c *store.Conversa
 		return ids, nil
 	}
 	for _, agent := range r.ws.Env.AgentNames() {
-		err := r.ws.Registry.Sessions(agent, func(name string, s registry.Session) {
+		err := r.ws.Registry.Sessions.Each(agent, func(name string, s registry.Session) {
 			of := func(seg registry.Segment) bool { return seg.Path == e.Path }
 			if slices.ContainsFunc(s.In(r.ws.Here.Same), of) && !slices.Contains(ids, name) {
 				ids = append(ids, name)

@@ -64,7 +64,7 @@ func unsaved(w *workspace.Workspace, agent inject.Agent, nativeID string, b *bin
 		return true
 	}
 	defer t.Close()
-	last := w.Registry.Reached(w.Here.Workspace(), agent.Name(), nativeID).Message
+	last := w.Registry.Progress(w.Here.Workspace()).Of(agent.Name(), nativeID).Message
 	err = t.Each(func(sub string, batch inject.Batch) error {
 		for _, m := range batch.Messages {
 			if sub == "" {

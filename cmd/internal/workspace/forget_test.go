@@ -65,7 +65,7 @@ func TestFailedRemoval(t *testing.T) {
 	}
 	elsewhere := registry.Removal{Place: registry.Place{Workspace: "/elsewhere"}}
 	bound := []registry.Segment{{Path: e.Path, ID: e.Session.ID}}
-	if err := w.Registry.Update("claude", "s1", func(s *registry.Session) {
+	if err := w.Registry.Sessions.Update("claude", "s1", func(s *registry.Session) {
 		s.Removed = append(s.Removed, elsewhere)
 		s.Bind(w.Here.Place(), w.Here.Same, bound)
 	}); err != nil {
@@ -78,7 +78,7 @@ func TestFailedRemoval(t *testing.T) {
 	if err := w.Forget(context.Background(), e, nil); err == nil || !strings.Contains(err.Error(), "what is left is in "+e.Path) {
 		t.Errorf("%v", err)
 	}
-	s, err := w.Registry.Session("claude", "s1")
+	s, err := w.Registry.Sessions.Get("claude", "s1")
 	if err != nil || len(s.Removed) != 1 || s.Removed[0].Workspace != "/elsewhere" || len(s.In(w.Here.Same)) != 1 {
 		t.Errorf("%+v, %v", s, err)
 	}

@@ -84,7 +84,7 @@ func (i identities) of(folder string, nativeIDs []string) (id string, sources []
 	i.here.KnowClones(context.Background())
 	for _, agent := range i.agents {
 		for _, nativeID := range nativeIDs {
-			known, err := i.registry.Session(agent, nativeID)
+			known, err := i.registry.Sessions.Get(agent, nativeID)
 			if err != nil {
 				continue
 			}

@@ -92,7 +92,7 @@ func Open(env Env) (*Workspace, error) {
 			defer asking.Unlock()
 			return w.identities.of(folder, nativeIDs)
 		},
-		Redacted: registry.In(StateDir(env.Machine)).Redacted,
+		Redacted: registry.In(StateDir(env.Machine)).Redactions.Of,
 		Limits:   func() store.Limits { return limits(&w.Config) },
 	})
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 )
 
 // Reached says how far a native session was captured in one work tree. It outlives that
-// work tree's cache. If a capture finds records missing from the logs, it shows whether they are
-// new or were removed by git. The zero value means that nothing is known.
+// work tree's cache. If a capture finds records missing from the logs, it shows whether they
+// are new or were removed by git. The zero value means that nothing is known.
 type Reached struct {
 	Offset  int64  `json:"offset"`           // of the cursor in the transcript
 	Size    int64  `json:"size"`             // of the transcript, as the cursor has it
@@ -24,28 +24,37 @@ type Reached struct {
 	Transcript string `json:"transcript,omitempty"`
 }
 
-func (r Registry) reachedFile(workspace, agent, nativeID string) string {
-	sum := sha256.Sum256([]byte(workspace))
-	return filepath.Join(r.dir, "reached", hex.EncodeToString(sum[:8]), agent, schema.PathElement(nativeID)+".json")
+// Progress says how far the native sessions of a workspace's work tree were captured.
+type Progress struct {
+	files     files
+	workspace string
 }
 
-// Reached returns how far a session was captured in the work tree of a workspace.
-func (r Registry) Reached(workspace, agent, nativeID string) (at Reached) {
-	b, err := os.ReadFile(r.reachedFile(workspace, agent, nativeID))
+// Progress returns how far sessions were captured in the work tree of a workspace.
+func (r Registry) Progress(workspace string) Progress { return Progress{r.files, workspace} }
+
+func (p Progress) file(agent, nativeID string) string {
+	sum := sha256.Sum256([]byte(p.workspace))
+	return p.files.path("reached", hex.EncodeToString(sum[:8]), agent, schema.PathElement(nativeID)+".json")
+}
+
+// Of returns how far a session was captured.
+func (p Progress) Of(agent, nativeID string) (at Reached) {
+	b, err := os.ReadFile(p.file(agent, nativeID))
 	if err != nil || json.Unmarshal(b, &at) != nil {
 		return Reached{}
 	}
 	return at
 }
 
-// Reach records how far a session was captured. It is a hint that is written after every
+// Set records how far a session was captured. It is a hint that is written after every
 // turn, so it is not synced. A failure does not lose messages.
-func (r Registry) Reach(workspace, agent, nativeID string, at Reached) error {
+func (p Progress) Set(agent, nativeID string, at Reached) error {
 	b, err := json.Marshal(at)
-	if err != nil || !filepath.IsAbs(r.dir) {
+	if err != nil || !p.files.known() {
 		return err
 	}
-	name := r.reachedFile(workspace, agent, nativeID)
+	name := p.file(agent, nativeID)
 	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
 		return err
 	}

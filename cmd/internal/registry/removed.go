@@ -1,0 +1,82 @@
+package registry
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+)
+
+// RemovedConversations are the conversations that the user removed on this machine, by id
+// key.
+type RemovedConversations struct{ files files }
+
+func (l RemovedConversations) file(key string) string { return l.files.file("removed", key) }
+
+// Add records that the user removed a conversation, by its id key, from the workspace
+// at a place. This includes the messages of sessions that are unknown here.
+func (l RemovedConversations) Add(key string, p Place) error {
+	return l.files.locked(func() error {
+		places, err := l.from(key)
+		if err != nil {
+			return err
+		}
+		b, err := json.Marshal(append(places, p))
+		if err != nil {
+			return err
+		}
+		return l.files.write(l.file(key), b)
+	})
+}
+
+// BringBack undoes Add.
+func (l RemovedConversations) BringBack(key string, same func(Place) bool) error {
+	return l.files.locked(func() error {
+		places, err := l.from(key)
+		if err != nil || len(places) == 0 {
+			return err
+		}
+		places = slices.DeleteFunc(places, same)
+		if len(places) == 0 {
+			return os.Remove(l.file(key))
+		}
+		b, err := json.Marshal(places)
+		if err != nil {
+			return err
+		}
+		return l.files.write(l.file(key), b)
+	})
+}
+
+// Has reports whether the user removed a conversation from a workspace.
+func (l RemovedConversations) Has(key string, same func(Place) bool) (bool, error) {
+	places, err := l.from(key)
+	return slices.ContainsFunc(places, same), err
+}
+
+// Any reports whether the user removed any conversation on this machine.
+func (l RemovedConversations) Any() bool {
+	files, err := os.ReadDir(l.files.path("removed"))
+	return len(files) > 0 || err != nil && !errors.Is(err, fs.ErrNotExist)
+}
+
+// from returns the places that a conversation was removed from.
+func (l RemovedConversations) from(key string) (places []Place, err error) {
+	file := l.file(key)
+	if _, err := os.Lstat(file); errors.Is(err, fs.ErrNotExist) {
+		return nil, nil // as most are: a stat costs less than an open
+	}
+	b, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(b, &places)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w: mend the file or delete it", file, err)
+	}
+	return places, nil
+}
