@@ -63,7 +63,7 @@ func (c Caller) current() (e store.Entry, listed bool, err error) {
 			return e, false, err
 		}
 	}
-	active, err := c.ws.ListedActive()
+	active, err := c.ws.Status.ListedActive()
 	if err != nil {
 		return e, false, err
 	}

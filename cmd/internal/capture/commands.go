@@ -417,7 +417,7 @@ func (rd *reading) publishBegun(r *router) error {
 	}
 	e, err := rd.c.ws.Entry(now.Path)
 	if err == nil {
-		_, err = rd.c.ws.SetStatus(e, schema.Active)
+		_, err = rd.c.ws.Status.Set(e, schema.Active)
 	}
 	return err
 }

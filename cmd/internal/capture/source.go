@@ -108,7 +108,7 @@ func (c *Capture) BeginMissed(ctx context.Context, agent inject.Agent, e inject.
 	if err != nil {
 		return b, err
 	}
-	if _, err = c.ws.SetStatus(entry, schema.Active); err != nil {
+	if _, err = c.ws.Status.Set(entry, schema.Active); err != nil {
 		return b, err
 	}
 	return c.Bind(agent, e.NativeID, e.Transcript)
@@ -233,7 +233,7 @@ func (c *Capture) CatchUp(ctx context.Context, agent inject.Agent, e inject.Even
 	ctx, cancel := context.WithTimeout(ctx, catchUpTime)
 	defer cancel()
 	errs := []error{c.catchUpKnown(ctx, agent)}
-	active, err := c.ws.Active()
+	active, err := c.ws.Status.Active()
 	errs = append(errs, err)
 	for i := range active { // the cache may not know them
 		n, err := c.Sources(ctx, active[i], e.NativeID, Options{})

@@ -383,7 +383,7 @@ func (c *Capture) DiscoverAll(ctx context.Context, o SyncOptions) (*SyncResult, 
 		}
 		e, err := c.ws.Entry(got.Path)
 		if err == nil && e.Session.LastActive.Time().After(recent) {
-			_, err = c.ws.SetStatus(e, schema.Active)
+			_, err = c.ws.Status.Set(e, schema.Active)
 		}
 		if err != nil {
 			out.Errors = append(out.Errors, err)

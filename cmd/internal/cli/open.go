@@ -95,7 +95,7 @@ func (a *app) open(cmd *cobra.Command) (*opened, error) {
 	w, err := a.openQuietly(cmd)
 	if err == nil {
 		suggestDriver(cmd.Context(), a, w.Workspace)
-		if err := w.Exclude(); err != nil {
+		if err := w.Repository.Exclude(); err != nil {
 			a.screen.warn(err.Error())
 		}
 		for _, text := range a.hooks().TakeFailures(w.Workspace) {

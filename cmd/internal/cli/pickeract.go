@@ -87,7 +87,7 @@ func (r *reading) change(ctx context.Context, a picker.Action, row listing.Row) 
 	case removeKey:
 		r.removed = true
 		back.did, back.run = "removed for good", nil
-		if known, err := r.w.GitKnows(ctx, e.Path); err == nil && known {
+		if known, err := r.w.Repository.Knows(ctx, e.Path); err == nil && known {
 			back.did = "removed, but for git's commits"
 		}
 		return back, stop.Remove(ctx, r.w, capture.New(r.w), e)

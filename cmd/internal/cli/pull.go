@@ -52,7 +52,7 @@ of this work tree. Your branches, the index and other files stay as they are.`,
 
 // pullRef merges the conversations in the refs of all clones into this one.
 func pullRef(ctx context.Context, a *app, w *opened) error {
-	changed, err := w.Ref().Pull(ctx)
+	changed, err := w.Repository.Ref().Pull(ctx)
 	switch {
 	case err != nil:
 		return err

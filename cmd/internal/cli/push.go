@@ -46,10 +46,10 @@ clone, and pushes that ref. Your branches stay as they are.`,
 
 // pushRef commits what changed to the ref of the clone, and pushes it.
 func pushRef(ctx context.Context, a *app, w *opened) error {
-	if err := w.CommitChanged(ctx); err != nil {
+	if err := w.Repository.CommitChanged(ctx); err != nil {
 		return err
 	}
-	sent, err := w.Ref().Push(ctx)
+	sent, err := w.Repository.Ref().Push(ctx)
 	switch {
 	case err != nil:
 		return err

@@ -87,7 +87,7 @@ func remove(ctx context.Context, on screen, w *opened, entries []store.Entry) er
 		if len(entries) > progressFrom {
 			on.progress("%d of %d conversations", i, len(entries))
 		}
-		known, err := w.GitKnows(ctx, e.Path) // only for the message below
+		known, err := w.Repository.Knows(ctx, e.Path) // only for the message below
 		known = known && err == nil
 		if err := stop.Remove(ctx, w.Workspace, w.capture, e); err != nil {
 			errs = append(errs, err)

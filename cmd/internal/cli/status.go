@@ -43,7 +43,7 @@ func runStatus(a *app, cmd *cobra.Command, list []string, asJSON bool) error {
 		return err
 	}
 	if status != "" {
-		paused, err := w.SetStatus(e, status)
+		paused, err := w.Status.Set(e, status)
 		if err != nil {
 			return err
 		}

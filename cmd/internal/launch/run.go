@@ -67,7 +67,7 @@ func (l *Launcher) Prepare(ctx context.Context, p *Plan, program Program) (r *Ru
 		return nil, err
 	}
 	r.undo = append(r.undo, remove)
-	if r.Paused, err = l.ws.Activate(e); err != nil {
+	if r.Paused, err = l.ws.Status.Activate(e); err != nil {
 		return nil, err
 	}
 	if p.Launch.NativeID != "" {

@@ -68,7 +68,7 @@ func (r *Redactor) rename(ctx context.Context, c *Conversation, found *secrets.F
 	if !has || e.Waiting {
 		return nil
 	}
-	if known, err := r.ws.GitKnows(ctx, e.Path); !r.request.Rename && (known || err != nil && !errors.Is(err, git.ErrNoRepository)) {
+	if known, err := r.ws.Repository.Knows(ctx, e.Path); !r.request.Rename && (known || err != nil && !errors.Is(err, git.ErrNoRepository)) {
 		c.Left = append(c.Left, Left{Path: e.Path, Why: "the name of the folder, which git knows: --rename changes it"})
 		return nil
 	}
@@ -82,7 +82,7 @@ func (r *Redactor) rename(ctx context.Context, c *Conversation, found *secrets.F
 	}
 	e.Path = conv.Path()
 	c.Entry, c.Renamed = e, true
-	if err := r.ws.ForgetCommitted(ctx, e, old); err != nil {
+	if err := r.ws.Repository.Forget(ctx, e, old); err != nil {
 		return err
 	}
 	for i := range c.Files {

@@ -87,7 +87,7 @@ func (s daemonRoutes) start(_ http.ResponseWriter, r *http.Request) (*answer, er
 	if err != nil {
 		return nil, err
 	}
-	paused, err := space.SetStatus(e, schema.Active)
+	paused, err := space.Status.Set(e, schema.Active)
 	if err != nil {
 		return nil, err
 	}
@@ -120,7 +120,7 @@ func (s daemonRoutes) pause(_ http.ResponseWriter, r *http.Request) (*answer, er
 	}
 	defer space.End()
 	if e.Session.Status == schema.Active {
-		if _, err := space.SetStatus(e, schema.Paused); err != nil {
+		if _, err := space.Status.Set(e, schema.Paused); err != nil {
 			return nil, err
 		}
 	}

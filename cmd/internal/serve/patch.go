@@ -85,7 +85,7 @@ func (p *patch) apply(w *workspace.Workspace, e store.Entry) (store.Entry, error
 		}
 	}
 	if p.Status != nil && *p.Status != e.Session.Status {
-		if _, err := w.SetStatus(e, *p.Status); err != nil {
+		if _, err := w.Status.Set(e, *p.Status); err != nil {
 			return e, err
 		}
 		return w.Entry(e.Path)

@@ -63,7 +63,7 @@ func (c *Commands) resumeHere(ctx context.Context, agent inject.Agent, e inject.
 	}
 	t.Stopped = false
 	saveErr := c.capture.Save(agent.Name(), e.NativeID, t)
-	_, err = c.ws.Activate(entry)
+	_, err = c.ws.Status.Activate(entry)
 	return say, errors.Join(saveErr, err)
 }
 

@@ -71,7 +71,7 @@ func (s *Stopper) Stop(ctx context.Context, e store.Entry) (*Result, error) {
 	}
 	out.Warnings = append(out.Warnings, s.compact.CompactOld(ctx, out.Entry)...)
 	if unsaved == nil {
-		if out.Committed, err = s.ws.Commit(ctx, out.Entry); err != nil {
+		if out.Committed, err = s.ws.Repository.Commit(ctx, out.Entry); err != nil {
 			out.Warnings = append(out.Warnings, err)
 		}
 	}
@@ -141,7 +141,7 @@ func (s *Stopper) Complete(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	_, err = s.ws.Commit(ctx, out.Entry)
+	_, err = s.ws.Repository.Commit(ctx, out.Entry)
 	return err
 }
 

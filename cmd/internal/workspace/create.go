@@ -109,7 +109,7 @@ func (w *Workspace) Start(c *store.Conversation) (e store.Entry, paused []string
 	} else if err != nil {
 		return e, nil, err
 	}
-	if paused, err = w.pauseOthers(c.Path()); err != nil {
+	if paused, err = w.Status.pauseOthers(c.Path()); err != nil {
 		return e, nil, err
 	}
 	if e, err = w.Entry(c.Path()); err == nil {
@@ -125,7 +125,7 @@ func (w *Workspace) takeExisting(path string) (store.Entry, []string, error) {
 	if err != nil {
 		return e, nil, err
 	}
-	paused, err := w.SetStatus(e, schema.Active)
+	paused, err := w.Status.Set(e, schema.Active)
 	return e, paused, err
 }
 
@@ -137,9 +137,22 @@ func (w *Workspace) Publish(c *store.Conversation) error {
 		c.Discard()
 		return store.ErrExist
 	}
-	_ = w.Exclude() // a commit repeats it, and reports why it fails
+	_ = w.Repository.Exclude() // a commit repeats it, and reports why it fails
 	if w.Tree.Operation() != "" {
 		return c.PublishWaiting()
 	}
 	return c.Publish()
+}
+
+// SetTitle changes the title of a conversation. The folder keeps its name, because links
+// and commits point to it.
+func (w *Workspace) SetTitle(e store.Entry, title string) (*schema.Session, error) {
+	title, err := CleanTitle(title)
+	if err != nil {
+		return nil, err
+	}
+	return w.Edit(e, func(s *schema.Session) error {
+		s.Title = title
+		return nil
+	})
 }

@@ -105,7 +105,7 @@ func (w *Workspace) FinishIn(tx *store.Tx, c *store.Conversation, f Finishing) e
 		f.Describe(s)
 	}
 	if f.Pause && s.Status == schema.Active {
-		w.setStatus(c.Path(), s, schema.Paused)
+		w.Status.change(c.Path(), s, schema.Paused)
 	}
 	return nil
 }
@@ -216,4 +216,22 @@ func (w *Workspace) TurnDue(tx *store.Tx) bool {
 	age := time.Duration(w.Config.IntervalS) * time.Second
 	return !tx.Written() || len(damage) > 0 || s.MessageCount == 0 || s.AgentConfig.Model == "" ||
 		w.Env.Now().Sub(tx.WrittenAt()) >= age
+}
+
+// Pause pauses an active conversation and updates its counters and summary. It does nothing
+// if the conversation is not in this work tree.
+func (w *Workspace) Pause(path string) error {
+	c, err := w.Conversation(path)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil // another branch is checked out, or the user removed it
+	}
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	if c.LogsAbsent() && !c.IsWaiting() {
+		return nil // git removed the records
+	}
+	_, err = w.Finish(c, Finishing{Pause: true})
+	return err
 }

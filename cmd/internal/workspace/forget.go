@@ -8,9 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"cortext/cmd/internal/git"
 	"cortext/cmd/internal/registry"
-	"cortext/cmd/internal/settings"
 	"cortext/store"
 )
 
@@ -38,7 +36,7 @@ func (w *Workspace) Forget(ctx context.Context, e store.Entry, roots map[string]
 		err = r.delete(paths)
 	}
 	if err == nil {
-		return errors.Join(r.notes.End(e.Session.ID), w.ForgetCommitted(ctx, e, paths...))
+		return errors.Join(r.notes.End(e.Session.ID), w.Repository.Forget(ctx, e, paths...))
 	}
 	left := r.remains(paths)
 	if len(left) == 0 { // the removal succeeded
@@ -50,19 +48,6 @@ func (w *Workspace) Forget(ctx context.Context, e store.Entry, roots map[string]
 	}
 	return errors.Join(fmt.Errorf("%w; what is left is in %s and is still captured: fix the problem and run cortext rm again", err, strings.Join(left, ", ")),
 		r.notes.End(e.Session.ID))
-}
-
-// ForgetCommitted removes folders of a conversation from the ref of the clone, with commit:
-// ref.
-func (w *Workspace) ForgetCommitted(ctx context.Context, e store.Entry, paths ...string) error {
-	if w.Config.Commit != settings.CommitRef || git.CommonDir(w.Store.Root()) == "" {
-		return nil
-	}
-	message := fmt.Sprintf("[session] Remove: %s\n\n%s: %s", Plain(e.Session.DisplayTitle()), SessionTrailer, Plain(e.Session.ID))
-	if err := w.Ref().Remove(ctx, message, paths...); err != nil {
-		return fmt.Errorf("%s is removed here, but git did not commit that: the next cortext pull brings it back: %w", strings.Join(paths, ", "), err)
-	}
-	return nil
 }
 
 // removing deletes the folders of conversations, with a note for as long as that takes.

@@ -38,7 +38,7 @@ func (i Idle) Pause(ctx context.Context, nativeID string) (paused []store.Entry,
 			return nil, nil
 		}
 	}
-	active, err := i.ws.Active()
+	active, err := i.ws.Status.Active()
 	if err != nil {
 		return nil, err
 	}

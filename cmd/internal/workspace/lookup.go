@@ -347,3 +347,20 @@ func (w Conversations) Conversation(path string) (*store.Conversation, error) {
 	}
 	return w.waiting(path)
 }
+
+// Edit changes the metadata of a conversation and returns the result.
+func (c Conversations) Edit(e store.Entry, f func(*schema.Session) error) (*schema.Session, error) {
+	if err := c.MergeTwins(e); err != nil {
+		return nil, err
+	}
+	at, err := c.Conversation(e.Path)
+	if err != nil {
+		return nil, err
+	}
+	defer at.Close()
+	if err := at.Edit(f); err != nil {
+		return nil, err
+	}
+	s, _, err := at.Session()
+	return s, err
+}

@@ -26,7 +26,7 @@ func TestChoices(t *testing.T) {
 			t.Fatal(err)
 		}
 		if title == "two things" {
-			if _, err := w.SetStatus(e, schema.Completed); err != nil {
+			if _, err := w.Status.Set(e, schema.Completed); err != nil {
 				t.Fatal(err)
 			}
 		}

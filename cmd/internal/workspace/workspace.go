@@ -70,6 +70,8 @@ type Workspace struct {
 	Pending     Pending
 	Notes       Notes
 	Idle        Idle
+	Status      Status
+	Repository  Repository
 	Attachments Attachments
 	Env         Env
 
@@ -116,6 +118,8 @@ func OpenNew(env Env, dir string) (*Workspace, error) {
 func with(env Env, st *store.Store) *Workspace {
 	w := &Workspace{Conversations: Conversations{st, &Tree{store: st}, IDs{st}}, Env: env, Registry: registry.In(StateDir(env.Machine)), Here: registry.At(st.Root())}
 	w.Idle = Idle{w}
+	w.Status = Status{w.Conversations, &w.Config, &w.Events, env.Now}
+	w.Repository = Repository{st, &w.Config, env.Now}
 	w.identities = identities{w.Registry, w.Here, env.AgentNames()}
 	w.Removed = removal.In(st, w.Registry, w.Here, env.AgentNames())
 	w.ReadSettings()

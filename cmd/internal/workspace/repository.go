@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 
 	"cortext/cmd/internal/cloneref"
@@ -28,19 +29,27 @@ func (e *CommitError) Error() string {
 
 func (e *CommitError) Unwrap() error { return e.Err }
 
+// A Repository is git's side of a workspace: it commits conversations, to the branch or to
+// the ref of the clone.
+type Repository struct {
+	store  *store.Store
+	config *settings.Config
+	now    func() time.Time
+}
+
 // Commit commits the folder of a conversation if the workspace is configured to: to the
 // branch (commit: stop), or to the ref of the clone (commit: ref). It reports whether there
 // was anything to commit.
-func (w *Workspace) Commit(ctx context.Context, e store.Entry) (done bool, err error) {
+func (r Repository) Commit(ctx context.Context, e store.Entry) (done bool, err error) {
 	switch {
 	case e.Waiting:
 		return false, nil
-	case w.Config.Commit == settings.CommitStop:
-		if err = w.Ref().Include(); err == nil {
-			done, err = git.Commit(ctx, w.Store.Root(), e.Path, w.commitMessage(ctx, e))
+	case r.config.Commit == settings.CommitStop:
+		if err = r.Ref().Include(); err == nil {
+			done, err = git.Commit(ctx, r.store.Root(), e.Path, r.message(ctx, e))
 		}
-	case w.Config.Commit == settings.CommitRef:
-		done, err = w.Ref().Commit(ctx, w.commitMessage(ctx, e), e.Path)
+	case r.config.Commit == settings.CommitRef:
+		done, err = r.Ref().Commit(ctx, r.message(ctx, e), e.Path)
 	}
 	if err != nil {
 		return false, &CommitError{e.Path, err}
@@ -48,31 +57,31 @@ func (w *Workspace) Commit(ctx context.Context, e store.Entry) (done bool, err e
 	return done, nil
 }
 
-// GitKnows reports whether a file at or below a path is staged, in the last commit, or in
+// Knows reports whether a file at or below a path is staged, in the last commit, or in
 // the ref of the clone.
-func (w *Workspace) GitKnows(ctx context.Context, path string) (bool, error) {
-	known, err := git.Knows(ctx, w.Store.Root(), path)
-	if known || err != nil || w.Config.Commit != settings.CommitRef {
+func (r Repository) Knows(ctx context.Context, path string) (bool, error) {
+	known, err := git.Knows(ctx, r.store.Root(), path)
+	if known || err != nil || r.config.Commit != settings.CommitRef {
 		return known, err
 	}
-	return w.Ref().Has(ctx, path)
+	return r.Ref().Has(ctx, path)
 }
 
 // Ref returns the ref that holds the conversations of this clone with commit: ref.
-func (w *Workspace) Ref() cloneref.Ref {
-	return cloneref.Ref{Store: w.Store, Removed: removal.Dir, Now: w.Env.Now}
+func (r Repository) Ref() cloneref.Ref {
+	return cloneref.Ref{Store: r.store, Removed: removal.Dir, Now: r.now}
 }
 
 // Exclude keeps the folders of conversations out of git status with commit: ref, and
 // otherwise undoes that. The error says what git does instead.
-func (w *Workspace) Exclude() error {
-	if w.Config.Commit == settings.CommitRef && git.CommonDir(w.Store.Root()) != "" {
-		if err := w.Ref().Exclude(); err != nil {
+func (r Repository) Exclude() error {
+	if r.config.Commit == settings.CommitRef && git.CommonDir(r.store.Root()) != "" {
+		if err := r.Ref().Exclude(); err != nil {
 			return fmt.Errorf("git status lists conversations: %w", err)
 		}
 		return nil
 	}
-	if err := w.Ref().Include(); err != nil {
+	if err := r.Ref().Include(); err != nil {
 		return fmt.Errorf("git may still ignore conversations: %w", err)
 	}
 	return nil
@@ -80,8 +89,8 @@ func (w *Workspace) Exclude() error {
 
 // CommitChanged commits all conversations that changed since their last commit to the ref
 // of the clone, but not active ones: they are committed when they are stopped.
-func (w *Workspace) CommitChanged(ctx context.Context) error {
-	all, err := w.Store.List()
+func (r Repository) CommitChanged(ctx context.Context) error {
+	all, err := r.store.List()
 	if err != nil {
 		return err
 	}
@@ -92,7 +101,7 @@ func (w *Workspace) CommitChanged(ctx context.Context) error {
 			entries[e.Path], folders = e, append(folders, e.Path)
 		}
 	}
-	changed, err := w.Ref().Changed(ctx, folders)
+	changed, err := r.Ref().Changed(ctx, folders)
 	if err != nil {
 		return err
 	}
@@ -105,7 +114,7 @@ func (w *Workspace) CommitChanged(ctx context.Context) error {
 			for _, folder := range folders {
 				message += fmt.Sprintf("\n%s: %s", SessionTrailer, Plain(entries[folder].Session.ID))
 			}
-			if _, err := w.Ref().Commit(ctx, message, folders...); err != nil {
+			if _, err := r.Ref().Commit(ctx, message, folders...); err != nil {
 				alone = append(alone, folders...) // one of them must not hold back the others
 			}
 		}
@@ -114,10 +123,22 @@ func (w *Workspace) CommitChanged(ctx context.Context) error {
 		if err := ctx.Err(); err != nil {
 			return errors.Join(append(errs, err)...)
 		}
-		_, err := w.Commit(ctx, entries[folder])
+		_, err := r.Commit(ctx, entries[folder])
 		errs = append(errs, err)
 	}
 	return errors.Join(errs...)
+}
+
+// Forget removes folders of a conversation from the ref of the clone, with commit: ref.
+func (r Repository) Forget(ctx context.Context, e store.Entry, paths ...string) error {
+	if r.config.Commit != settings.CommitRef || git.CommonDir(r.store.Root()) == "" {
+		return nil
+	}
+	message := fmt.Sprintf("[session] Remove: %s\n\n%s: %s", Plain(e.Session.DisplayTitle()), SessionTrailer, Plain(e.Session.ID))
+	if err := r.Ref().Remove(ctx, message, paths...); err != nil {
+		return fmt.Errorf("%s is removed here, but git did not commit that: the next cortext pull brings it back: %w", strings.Join(paths, ", "), err)
+	}
+	return nil
 }
 
 // Up to committedAlone conversations get a commit each; more are committed in groups of
@@ -134,8 +155,8 @@ const (
 	MessagesTrailer = "Cortext-Messages" // the messages that the commit adds, by their numbers
 )
 
-// commitMessage returns the message of a commit of a conversation's folder.
-func (w *Workspace) commitMessage(ctx context.Context, e store.Entry) string {
+// message returns the message of a commit of a conversation's folder.
+func (r Repository) message(ctx context.Context, e store.Entry) string {
 	s := e.Session
 	var b strings.Builder
 	fmt.Fprintf(&b, "[session] Pause: %s\n", Plain(s.DisplayTitle()))
@@ -151,7 +172,7 @@ func (w *Workspace) commitMessage(ctx context.Context, e store.Entry) string {
 	}
 	trailer(AgentTrailer, agent)
 	before := 0
-	if raw, err := w.committed(ctx, e.Path+"/.session/session.json"); err == nil {
+	if raw, err := r.committed(ctx, e.Path+"/.session/session.json"); err == nil {
 		if old, err := schema.ParseSession(raw); err == nil {
 			before = old.MessageCount
 		}
@@ -163,11 +184,11 @@ func (w *Workspace) commitMessage(ctx context.Context, e store.Entry) string {
 }
 
 // committed returns a file of the last commit that conversations go into.
-func (w *Workspace) committed(ctx context.Context, name string) ([]byte, error) {
-	if w.Config.Commit == settings.CommitRef {
-		return w.Ref().File(ctx, name), nil
+func (r Repository) committed(ctx context.Context, name string) ([]byte, error) {
+	if r.config.Commit == settings.CommitRef {
+		return r.Ref().File(ctx, name), nil
 	}
-	return git.HeadBlob(ctx, w.Store.Root(), name)
+	return git.HeadBlob(ctx, r.store.Root(), name)
 }
 
 // Plain puts text on one line and removes control characters: titles and summaries are
