@@ -2,13 +2,14 @@ package cli
 
 import (
 	"context"
-	"cortext/cmd/internal/picker"
 	"fmt"
 	"io"
 	"os"
 	"strings"
 
 	"golang.org/x/term"
+
+	"cortext/cmd/internal/picker"
 )
 
 // A terminal asks the user questions, if the program has one.

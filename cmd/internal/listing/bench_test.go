@@ -190,7 +190,7 @@ func BenchmarkPosition(b *testing.B) {
 			for b.Loop() {
 				found := 0
 				for row := range x.n {
-					if _, ok := v.position(row); ok {
+					if _, ok := v.layout.position(row); ok {
 						found++
 					}
 				}

@@ -130,7 +130,7 @@ func TestRefreshCloses(t *testing.T) {
 		if rows, err := p.Rows(); err != nil || len(slices.Collect(rows)) != 40 {
 			t.Errorf("changed %v: the page is gone, %v", changed, err)
 		}
-		if _, err := second.in.ReadAt(make([]byte, 1), 0); err != nil {
+		if _, err := second.sections.in.ReadAt(make([]byte, 1), 0); err != nil {
 			t.Errorf("changed %v: the index of a page is closed: %v", changed, err)
 		}
 		l.Close()

@@ -62,13 +62,13 @@ func (b *builder) addGrams() {
 
 // mayBegin returns the bits of the blocks of names in which one of the texts may begin. It
 // returns nil if that is unknown.
-func (x *index) mayBegin(texts [][]byte) (bits []byte, err error) {
-	if x.size[gramSection] == 0 {
+func (n names) mayBegin(texts [][]byte) (bits []byte, err error) {
+	if n.sections.size[gramSection] == 0 {
 		return nil, nil
 	}
-	begin, end := x.blocksOf(nameSection)
+	begin, end := n.sections.blocksOf(nameSection)
 	row := gramRow(int((end - begin + blockBytes - 1) / blockBytes))
-	if x.size[gramSection] != int64(row)<<gramBits {
+	if n.sections.size[gramSection] != int64(row)<<gramBits {
 		return nil, errDamaged
 	}
 	bits = make([]byte, row)
@@ -84,7 +84,7 @@ func (x *index) mayBegin(texts [][]byte) (bits []byte, err error) {
 			of[i] = 0xff
 		}
 		for at := 0; at+gramBytes <= len(t) && at < gramsRead; at++ {
-			b, err := x.bytes(gramSection, int64(gramHash(t[at:])*row), int64(row))
+			b, err := n.sections.bytes(gramSection, int64(gramHash(t[at:])*row), int64(row))
 			if err != nil {
 				return nil, err
 			}

@@ -7,7 +7,6 @@ import (
 	"io"
 	"math"
 	"path"
-	"sync"
 	"sync/atomic"
 	"time"
 	"unsafe"
@@ -103,29 +102,23 @@ type record struct {
 
 // An index is an open index file. It is safe for concurrent use.
 type index struct {
-	in    io.ReaderAt
+	sections   *sections
+	names      names
+	terms      terms
+	signatures signatures
+
 	close func() error
 	paged atomic.Bool // whether pages may read it until the listing is closed
 
 	id       uint64 // distinguishes indexes
-	n        int
-	shown    int // rows with isShown
-	archived int // rows with isArchived
-	sums     []byte
-	data     int64 // offset of the sections
-	from     [sectionCount]int64
-	size     [sectionCount]int64
-
-	whole [sectionCount]atomic.Pointer[[]byte]
-	mu    sync.Mutex
-	block map[int64][]byte
-	reads [sectionCount]int // number of blocks of each section that were read one by one
-	words atomic.Pointer[[]string]
+	n        int    // rows
+	shown    int    // rows with isShown
+	archived int    // rows with isArchived
+	words    atomic.Pointer[[]string]
 }
 
 // openIndex opens an index of a known length.
 func openIndex(in io.ReaderAt, size int64, closer func() error) (*index, error) {
-	x := &index{in: in, close: closer, block: map[int64][]byte{}}
 	head := make([]byte, min(size, 2*blockBytes))
 	if n, err := in.ReadAt(head, 0); n < len(head) || n < headBytes {
 		return nil, errors.Join(errDamaged, err)
@@ -135,30 +128,34 @@ func openIndex(in io.ReaderAt, size int64, closer func() error) (*index, error) 
 	if string(h[:len(indexMagic)]) != indexMagic || u32(24) != int64(crc32.ChecksumIEEE(h[28:])) {
 		return nil, errDamaged
 	}
-	x.id, x.n, x.shown, x.archived = binary.LittleEndian.Uint64(h[40:]), int(u32(48)), int(u32(52)), int(u32(56))
+	s := &sections{in: in, n: int(u32(48)), block: map[int64][]byte{}}
+	x := &index{
+		sections: s, names: names{s}, terms: terms{s}, signatures: signatures{s}, close: closer,
+		id: binary.LittleEndian.Uint64(h[40:]), n: s.n, shown: int(u32(52)), archived: int(u32(56)),
+	}
 	blocks := u32(32)
-	x.data = headBytes + 4*blocks
+	s.data = headBytes + 4*blocks
 	at := int64(0)
-	for s := range x.size {
-		x.from[s], x.size[s] = at, int64(binary.LittleEndian.Uint64(h[64+8*s:]))
-		if x.size[s] < 0 || x.size[s] > math.MaxUint32 {
+	for k := range s.size {
+		s.from[k], s.size[k] = at, int64(binary.LittleEndian.Uint64(h[64+8*k:]))
+		if s.size[k] < 0 || s.size[k] > math.MaxUint32 {
 			return nil, errDamaged
 		}
-		at += x.size[s]
+		at += s.size[k]
 	}
-	if size != x.data+at || blocks != (at+blockBytes-1)/blockBytes || x.size[rowSection] != int64(x.n)*rowBytes ||
-		x.size[lookSection] != int64(x.n)*store.LookBytes || x.size[signatureSection] != int64(x.n)*signatureBytes || x.size[idSection]%slotBytes+x.size[folderSection]%slotBytes+x.size[baseSection]%slotBytes+x.size[titleSection]%slotBytes != 0 {
+	if size != s.data+at || blocks != (at+blockBytes-1)/blockBytes || s.size[rowSection] != int64(s.n)*rowBytes ||
+		s.size[lookSection] != int64(s.n)*store.LookBytes || s.size[signatureSection] != int64(s.n)*signatureBytes || s.size[idSection]%slotBytes+s.size[folderSection]%slotBytes+s.size[baseSection]%slotBytes+s.size[titleSection]%slotBytes != 0 {
 		return nil, errDamaged
 	}
-	if x.sums = head[headBytes:]; x.data <= int64(len(head)) {
-		x.sums = x.sums[:4*blocks]
+	if s.sums = head[headBytes:]; s.data <= int64(len(head)) {
+		s.sums = s.sums[:4*blocks]
 	} else {
-		x.sums = make([]byte, 4*blocks)
-		if n, err := in.ReadAt(x.sums, headBytes); n < len(x.sums) {
+		s.sums = make([]byte, 4*blocks)
+		if n, err := in.ReadAt(s.sums, headBytes); n < len(s.sums) {
 			return nil, errors.Join(errDamaged, err)
 		}
 	}
-	if u32(36) != int64(crc32.ChecksumIEEE(x.sums)) {
+	if u32(36) != int64(crc32.ChecksumIEEE(s.sums)) {
 		return nil, errDamaged
 	}
 	return x, nil
@@ -170,7 +167,7 @@ var rowSections = []int{rowSection, heapSection, textSection, wordSection}
 // loadAll reads the sections that rows are made of.
 func (x *index) loadAll() error {
 	for _, s := range rowSections {
-		if _, err := x.load(s); err != nil {
+		if _, err := x.sections.load(s); err != nil {
 			return err
 		}
 	}
@@ -180,32 +177,15 @@ func (x *index) loadAll() error {
 // checkRows verifies that all rows can be read, without keeping them.
 func (x *index) checkRows() error {
 	for _, s := range rowSections {
-		if err := x.check(s); err != nil {
+		if err := x.sections.check(s); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// flags returns the flags of a row.
-func (x *index) flags(i int) (uint32, error) {
-	b, err := x.bytes(rowSection, int64(i)*rowBytes+flagsAt, 4)
-	if err != nil {
-		return 0, err
-	}
-	return binary.LittleEndian.Uint32(b), nil
-}
-
 // text returns bytes as a string without copying. The bytes must not change.
 func text(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
-
-func (x *index) fixed(i int) (f fixed, err error) {
-	b, err := x.bytes(rowSection, int64(i)*rowBytes, rowBytes)
-	if err != nil {
-		return f, err
-	}
-	return decodeFixed(b), nil
-}
 
 func decodeFixed(b []byte) (f fixed) {
 	u32 := func(at int) uint32 { return binary.LittleEndian.Uint32(b[at:]) }
@@ -237,14 +217,14 @@ func (f *fixed) appendTo(b []byte) []byte {
 
 // row reads a row.
 func (x *index) row(i int) (r Row, f fixed, err error) {
-	if f, err = x.fixed(i); err != nil {
+	if f, err = x.sections.fixed(i); err != nil {
 		return r, f, err
 	}
-	heap, err := x.bytes(heapSection, int64(f.heap.at), int64(f.heap.size))
+	heap, err := x.sections.bytes(heapSection, int64(f.heap.at), int64(f.heap.size))
 	if err != nil {
 		return r, f, err
 	}
-	more, err := x.bytes(textSection, int64(f.text.at), int64(f.text.size))
+	more, err := x.sections.bytes(textSection, int64(f.text.at), int64(f.text.size))
 	if err != nil {
 		return r, f, err
 	}
@@ -276,11 +256,11 @@ func (x *index) row(i int) (r Row, f fixed, err error) {
 
 // titled reads the title and folder of a row.
 func (x *index) titled(i int) (title, folder string, err error) {
-	f, err := x.fixed(i)
+	f, err := x.sections.fixed(i)
 	if err != nil {
 		return "", "", err
 	}
-	heap, err := x.bytes(heapSection, int64(f.heap.at), int64(f.heap.size))
+	heap, err := x.sections.bytes(heapSection, int64(f.heap.at), int64(f.heap.size))
 	d := decoder{text(heap), err == nil}
 	r := Row{Path: d.string(), Title: d.string()}
 	if err == nil && !d.ok {
@@ -295,7 +275,7 @@ func (x *index) record(i int) (record, error) {
 	if err != nil {
 		return record{}, err
 	}
-	b, err := x.bytes(lookSection, int64(i)*store.LookBytes, store.LookBytes)
+	b, err := x.sections.bytes(lookSection, int64(i)*store.LookBytes, store.LookBytes)
 	if err != nil {
 		return record{}, err
 	}
@@ -305,12 +285,12 @@ func (x *index) record(i int) (record, error) {
 // sources returns the sources of a row. They are in a section of their own because few lists
 // need them.
 func (x *index) sources(i int) (list []schema.Source, err error) {
-	b, err := x.bytes(sourceSection, 4*int64(i), 8)
+	b, err := x.sections.bytes(sourceSection, 4*int64(i), 8)
 	if err != nil {
 		return nil, err
 	}
 	from, end := int64(binary.LittleEndian.Uint32(b)), int64(binary.LittleEndian.Uint32(b[4:]))
-	b, err = x.bytes(sourceSection, from, end-from)
+	b, err = x.sections.bytes(sourceSection, from, end-from)
 	d := decoder{text(b), err == nil}
 	for d.ok && d.rest != "" {
 		list = append(list, schema.Source{Agent: d.string(), NativeID: d.string(), From: d.string()})
@@ -326,7 +306,7 @@ func (x *index) allWords() ([]string, error) {
 	if w := x.words.Load(); w != nil {
 		return *w, nil
 	}
-	b, err := x.bytes(wordSection, 0, x.size[wordSection])
+	b, err := x.sections.bytes(wordSection, 0, x.sections.size[wordSection])
 	if err != nil {
 		return nil, err
 	}
@@ -341,9 +321,9 @@ func (x *index) allWords() ([]string, error) {
 
 // byHash returns the rows with a hash in a section of slots.
 func (x *index) byHash(section int, hash, last uint64) (rows []int, err error) {
-	n := x.size[section] / slotBytes
+	n := x.sections.size[section] / slotBytes
 	slot := func(i int64) (uint64, int) {
-		b, e := x.bytes(section, i*slotBytes, slotBytes)
+		b, e := x.sections.bytes(section, i*slotBytes, slotBytes)
 		if e != nil {
 			err = e
 			return 0, 0
@@ -396,11 +376,11 @@ func (x *index) byFolder(folder string) (int, bool, error) {
 
 // path returns the folder of a row.
 func (x *index) path(i int) (string, error) {
-	f, err := x.fixed(i)
+	f, err := x.sections.fixed(i)
 	if err != nil {
 		return "", err
 	}
-	heap, err := x.bytes(heapSection, int64(f.heap.at), int64(f.heap.size))
+	heap, err := x.sections.bytes(heapSection, int64(f.heap.at), int64(f.heap.size))
 	d := decoder{text(heap), err == nil}
 	path := d.string()
 	if err == nil && !d.ok {
@@ -412,11 +392,11 @@ func (x *index) path(i int) (string, error) {
 // look returns the state of the files that a row was read from. ok is false if it does not
 // cover everything that the row depends on.
 func (x *index) look(i int) (l store.Look, ok bool, err error) {
-	f, err := x.fixed(i)
+	f, err := x.sections.fixed(i)
 	if err != nil {
 		return l, false, err
 	}
-	b, err := x.bytes(lookSection, int64(i)*store.LookBytes, store.LookBytes)
+	b, err := x.sections.bytes(lookSection, int64(i)*store.LookBytes, store.LookBytes)
 	if err != nil {
 		return l, false, err
 	}

@@ -107,7 +107,7 @@ func (p *Page) WriteJSON(out io.Writer) error {
 		}
 		at, size, err := p.view.jsonOf(p.at[k], n)
 		if err == nil {
-			err = p.view.base.copyTo(w, jsonSection, at, size)
+			err = p.view.base.sections.copyTo(w, jsonSection, at, size)
 		}
 		if err != nil {
 			return err
@@ -121,7 +121,7 @@ func (p *Page) WriteJSON(out io.Writer) error {
 // checkJSON verifies that the JSON of all rows can be read before any of it is written.
 func (p *Page) checkJSON() error {
 	if len(p.at) > Looked {
-		return p.view.base.check(jsonSection)
+		return p.view.base.sections.check(jsonSection)
 	}
 	for k := 0; k < len(p.at); {
 		n := p.run(k)
@@ -131,7 +131,7 @@ func (p *Page) checkJSON() error {
 		}
 		at, size, err := p.view.jsonOf(p.at[k], n)
 		if err == nil {
-			_, err = p.view.base.bytes(jsonSection, at, size)
+			_, err = p.view.base.sections.bytes(jsonSection, at, size)
 		}
 		if err != nil {
 			return err
@@ -145,10 +145,10 @@ func (p *Page) checkJSON() error {
 // It is 0 for a row that is not in the index.
 func (p *Page) run(k int) (n int) {
 	at := p.at[k]
-	if base, _ := p.view.find(at); base < 0 {
+	if base, _ := p.view.layout.find(at); base < 0 {
 		return 0
 	}
-	end := at + p.view.left(at)
+	end := at + p.view.layout.left(at)
 	for n = 1; k+n < len(p.at) && p.at[k+n] == at+n && at+n < end; n++ {
 	}
 	return n
@@ -157,12 +157,12 @@ func (p *Page) run(k int) (n int) {
 // jsonOf returns the extent of the JSON of n consecutive rows of the index, from a position
 // on. Commas separate the rows.
 func (v *view) jsonOf(at, n int) (from, size int64, err error) {
-	base, _ := v.find(at)
-	first, err := v.base.fixed(base)
+	base, _ := v.layout.find(at)
+	first, err := v.base.sections.fixed(base)
 	if err != nil {
 		return 0, 0, err
 	}
-	last, err := v.base.fixed(base + n - 1)
+	last, err := v.base.sections.fixed(base + n - 1)
 	from = int64(first.json.at)
 	return from, int64(last.json.at) + int64(last.json.size) - from, err
 }

@@ -32,7 +32,7 @@ func (m *matcher) byLetters() ([]int, find.Tier, error) {
 // in the listing, that the filter selects and that have a score by their title and folder. may
 // reports whether they may have one by their folded name.
 func (m *matcher) eachScored(among rowSet, score func(title, folder string) (int, bool), may func(name []byte) bool, f func(at, score int)) error {
-	signatures, err := m.base.signatures()
+	signatures, err := m.base.signatures.get()
 	if err != nil {
 		return err
 	}
@@ -45,7 +45,7 @@ func (m *matcher) eachScored(among rowSet, score func(title, folder string) (int
 			scores[row] = score
 		}
 	}
-	rest, err := m.base.selectNames(among, func(row int, name []byte) bool {
+	rest, err := m.base.names.selectRows(among, func(row int, name []byte) bool {
 		if !signatures(row).IsPlain() {
 			return may(name)
 		}
@@ -72,22 +72,25 @@ func (m *matcher) eachScored(among rowSet, score func(title, folder string) (int
 	return m.eachSelected(slices.Sorted(maps.Keys(scores)), func(at, row int) { f(at, scores[row]) })
 }
 
-// signatures returns a function that returns the signature of each row.
-func (x *index) signatures() (func(row int) find.Signature, error) {
-	b, err := x.load(signatureSection)
+// Signatures say which letters the names of the rows have: see [find.Signature].
+type signatures struct{ sections *sections }
+
+// get returns a function that returns the signature of each row.
+func (g signatures) get() (func(row int) find.Signature, error) {
+	b, err := g.sections.load(signatureSection)
 	return func(row int) find.Signature {
 		return find.Signature(binary.LittleEndian.Uint64(b[row*signatureBytes:]))
 	}, err
 }
 
-// signed returns the rows whose signature is accepted.
-func (x *index) signed(accepts func(row int, s find.Signature) bool) (rowSet, error) {
-	signature, err := x.signatures()
+// accepted returns the rows whose signature is accepted.
+func (g signatures) accepted(accepts func(row int, s find.Signature) bool) (rowSet, error) {
+	signature, err := g.get()
 	if err != nil {
 		return nil, err
 	}
-	rows := x.noRows()
-	for row := range x.n {
+	rows := noRows(g.sections.n)
+	for row := range g.sections.n {
 		if accepts(row, signature(row)) {
 			rows.add(row)
 		}
@@ -98,7 +101,7 @@ func (x *index) signed(accepts func(row int, s find.Signature) bool) (rowSet, er
 // lettered returns the rows whose title or folder may have each word, or its letters.
 func (x *index) lettered(q *find.Query) (rowSet, error) {
 	want := q.LetterSet()
-	all, err := x.signed(func(_ int, s find.Signature) bool { return s.HasLetters(want) })
+	all, err := x.signatures.accepted(func(_ int, s find.Signature) bool { return s.HasLetters(want) })
 	if err != nil {
 		return nil, err
 	}
@@ -106,13 +109,13 @@ func (x *index) lettered(q *find.Query) (rowSet, error) {
 		if all.count() <= x.n/fewLettered {
 			break
 		}
-		having, err := x.having(w.Word)
+		having, err := x.terms.having(w.Word)
 		if err != nil {
 			return nil, err
 		}
 		set := having[nameTerms]
 		if w.Scatter != nil {
-			scattered, err := x.scattered(w.Scatter)
+			scattered, err := x.terms.scattered(w.Scatter)
 			if err != nil {
 				return nil, err
 			}
@@ -125,39 +128,39 @@ func (x *index) lettered(q *find.Query) (rowSet, error) {
 
 // scattered returns the rows in which the letters of a word may be scattered: those with
 // terms for pieces that make up the word, at a low enough price.
-func (x *index) scattered(s *find.Scatter) (rowSet, error) {
-	terms := map[find.Piece][]int{}
+func (t terms) scattered(s *find.Scatter) (rowSet, error) {
+	pieces := map[find.Piece][]int{}
 	var mu sync.Mutex
-	err := x.eachTerm(func(n int, term []byte) {
+	err := t.each(func(n int, term []byte) {
 		s.Pieces(term, func(p find.Piece) {
 			if p.Price > s.Price() {
 				return
 			}
 			mu.Lock()
 			defer mu.Unlock()
-			terms[p] = append(terms[p], n)
+			pieces[p] = append(pieces[p], n)
 		})
 	})
 	if err != nil {
 		return nil, err
 	}
-	prune(s, terms)
+	prune(s, pieces)
 	total := 0
-	for _, list := range terms {
+	for _, list := range pieces {
 		total += len(list)
 	}
 	if total > manyPieces {
-		return x.allRows(), nil
+		return allRows(t.sections.n), nil
 	}
 	// covered has the rows with pieces for the letters up to one, by the price.
 	covered := make([][]rowSet, s.Length()+1)
 	for i := range covered {
 		covered[i] = make([]rowSet, s.Price()+1)
 	}
-	covered[0][0] = x.allRows()
-	for _, p := range slices.SortedFunc(maps.Keys(terms), func(a, b find.Piece) int { return a.From - b.From }) {
-		having := x.noFields()
-		if err := x.addHits(&having, terms[p]); err != nil {
+	covered[0][0] = allRows(t.sections.n)
+	for _, p := range slices.SortedFunc(maps.Keys(pieces), func(a, b find.Piece) int { return a.From - b.From }) {
+		having := noFields(t.sections.n)
+		if err := t.addHits(&having, pieces[p]); err != nil {
 			return nil, err
 		}
 		for price, before := range covered[p.From][:s.Price()-p.Price+1] {
@@ -166,12 +169,12 @@ func (x *index) scattered(s *find.Scatter) (rowSet, error) {
 			}
 			to := &covered[p.To][price+p.Price]
 			if *to == nil {
-				*to = x.noRows()
+				*to = noRows(t.sections.n)
 			}
 			to.joinBoth(before, having[nameTerms])
 		}
 	}
-	rows := x.noRows()
+	rows := noRows(t.sections.n)
 	for _, set := range covered[s.Length()] {
 		if set != nil {
 			rows.join(set)

@@ -2,10 +2,8 @@ package listing
 
 import (
 	"bytes"
-	"encoding/binary"
 	"math"
 	"slices"
-	"sort"
 	"sync"
 
 	"cortext/cmd/internal/find"
@@ -120,13 +118,13 @@ func (m *matcher) eachSelected(rows []int, f func(at, row int)) error {
 			return err
 		}
 	}
-	for k, s := range m.spans {
+	for k, s := range m.layout.spans {
 		if s.base < 0 {
 			continue
 		}
 		from, _ := slices.BinarySearch(rows, s.base)
 		for _, row := range rows[from:] {
-			if row >= s.base+m.end(k)-s.at {
+			if row >= s.base+m.layout.end(k)-s.at {
 				break
 			}
 			ok, err := m.selects(row)
@@ -141,25 +139,10 @@ func (m *matcher) eachSelected(rows []int, f func(at, row int)) error {
 	return nil
 }
 
-// allNamed returns the rows whose names have some sorted places.
-func (x *index) allNamed(places []int) (rows []int, err error) {
-	row, end := 0, 0
-	for _, place := range places {
-		if place < end { // of the last row
-			continue
-		}
-		if row, end, err = x.named(place, row); err != nil {
-			return nil, err
-		}
-		rows = append(rows, row)
-	}
-	return rows, nil
-}
-
 // eachAdded calls f with the positions of the rows that are not in the index and that the
 // filter selects, in the view and among those added.
 func (m *matcher) eachAdded(f func(at, added int)) {
-	for _, s := range m.spans {
+	for _, s := range m.layout.spans {
 		if s.base >= 0 {
 			continue
 		}
@@ -212,7 +195,7 @@ const manyRows = 32
 func (m *matcher) tryRows(rows []int, last find.Tier) error {
 	return inChunks(len(rows), func(from, end int) error {
 		for _, row := range rows[from:end] {
-			at, ok := m.position(row)
+			at, ok := m.layout.position(row)
 			if !ok {
 				continue
 			}
@@ -223,11 +206,11 @@ func (m *matcher) tryRows(rows []int, last find.Tier) error {
 			if !ok {
 				continue
 			}
-			f, err := m.base.fixed(row)
+			f, err := m.base.sections.fixed(row)
 			if err != nil {
 				return err
 			}
-			name, err := m.base.bytes(nameSection, int64(f.name.at), int64(f.name.size))
+			name, err := m.base.sections.bytes(nameSection, int64(f.name.at), int64(f.name.size))
 			if err != nil {
 				return err
 			}
@@ -235,30 +218,6 @@ func (m *matcher) tryRows(rows []int, last find.Tier) error {
 		}
 		return nil
 	})
-}
-
-// named returns the row whose name covers an offset in the section of names, and the name's
-// end. It searches from a given row on, nearby rows first.
-func (x *index) named(place, from int) (row, end int, err error) {
-	begin := func(i int) int {
-		b, e := x.bytes(rowSection, int64(i)*rowBytes+nameAt, 4)
-		if e != nil {
-			err = e
-			return 0
-		}
-		return int(binary.LittleEndian.Uint32(b))
-	}
-	step := 1
-	for from+step < x.n && begin(from+step) <= place {
-		from += step
-		step *= 2
-	}
-	row = from + sort.Search(min(step, x.n-from), func(i int) bool { return begin(from+i) > place }) - 1
-	if err != nil || row < 0 {
-		return 0, 0, errDamaged
-	}
-	f, err := x.fixed(row)
-	return row, int(f.name.at) + int(f.name.size), err
 }
 
 // Mentioning returns the positions of the conversations that have a text in their title,
@@ -270,20 +229,20 @@ func (l *Listing) Mentioning(text string) (at []int) {
 	}
 	l.try(func(v *view) error {
 		at = nil
-		places, err := v.base.places(nameSection, [][]byte{folded})
+		places, err := v.base.names.places([][]byte{folded})
 		if err != nil {
 			return err
 		}
-		rows, err := v.base.allNamed(places)
+		rows, err := v.base.names.rows(places)
 		if err != nil {
 			return err
 		}
 		for _, row := range rows {
-			if i, ok := v.position(row); ok {
+			if i, ok := v.layout.position(row); ok {
 				at = append(at, i)
 			}
 		}
-		for _, s := range v.spans {
+		for _, s := range v.layout.spans {
 			if s.base >= 0 {
 				continue
 			}

@@ -169,13 +169,13 @@ func TestPositions(t *testing.T) {
 		records := w.records(1 + w.r.IntN(300))
 		v := w.listingOf(t, records, w.records(w.r.IntN(60))).view.Load()
 		want := map[int]int{}
-		for i := range v.n {
-			if row, _ := v.find(i); row >= 0 {
+		for i := range v.layout.n {
+			if row, _ := v.layout.find(i); row >= 0 {
 				want[row] = i
 			}
 		}
 		for row := range len(records) {
-			at, ok := v.position(row)
+			at, ok := v.layout.position(row)
 			if i, there := want[row]; ok != there || ok && at != i {
 				t.Fatalf("row %d is at %d %v, want %d %v", row, at, ok, i, there)
 			}
@@ -198,7 +198,7 @@ func TestMatchesAsRows(t *testing.T) {
 			n, asked = 9000, 10
 		}
 		l := w.listingOf(t, w.records(n), w.records(w.r.IntN(4)))
-		if x := l.view.Load().base; n > 1000 && x.size[gramSection] == 0 {
+		if x := l.view.Load().base; n > 1000 && x.sections.size[gramSection] == 0 {
 			t.Fatal("no grams")
 		}
 		rows := make([]Row, l.Len())

@@ -1,7 +1,6 @@
 package listing
 
 import (
-	"bytes"
 	"maps"
 	"slices"
 	"sync"
@@ -62,7 +61,7 @@ func (x *index) nearness(t *find.Typed) ([]int32, error) {
 		near[k] = map[int][]int{}
 	}
 	var mu sync.Mutex
-	err := x.eachTerm(func(n int, term []byte) {
+	err := x.terms.each(func(n int, term []byte) {
 		letters := find.LettersOf(term)
 		for k := range near {
 			if d := t.NearTerm(k, term, letters); d > 0 {
@@ -76,17 +75,17 @@ func (x *index) nearness(t *find.Typed) ([]int32, error) {
 		return nil, err
 	}
 	for k := range near {
-		ids, err := x.nearIDs(t, k)
+		ids, err := x.names.nearIDs(t, k)
 		if err != nil {
 			return nil, err
 		}
 		values := slices.Collect(maps.Keys(near[k]))
 		values = slices.AppendSeq(values, maps.Keys(ids))
 		slices.Sort(values)
-		done := x.noRows()
+		done := noRows(x.n)
 		for _, value := range slices.Backward(slices.Compact(values)) {
-			sets := x.noFields()
-			if err := x.addHits(&sets, near[k][value]); err != nil {
+			sets := noFields(x.n)
+			if err := x.terms.addHits(&sets, near[k][value]); err != nil {
 				return nil, err
 			}
 			set := sets[nameTerms]
@@ -103,29 +102,6 @@ func (x *index) nearness(t *find.Typed) ([]int32, error) {
 	return scores, nil
 }
 
-// nearIDs returns the rows whose id is near a typed word, by how near it is.
-func (x *index) nearIDs(t *find.Typed, word int) (map[int][]int, error) {
-	if !t.MayBeID(word) {
-		return nil, nil
-	}
-	may := t.MayBeNear(word)
-	near := map[int][]int{}
-	var mu sync.Mutex
-	_, err := x.selectNames(x.allRows(), func(row int, name []byte) bool {
-		id := name[bytes.LastIndexByte(name, '\n')+1:]
-		if !may(id) {
-			return false
-		}
-		if d := t.NearID(word, string(id)); d > 0 {
-			mu.Lock()
-			defer mu.Unlock()
-			near[d] = append(near[d], row)
-		}
-		return false
-	})
-	return near, err
-}
-
 // initials scores the rows that have the typed letters as the first letters of words.
 func (m *matcher) initials(t *find.Typed) (hits []find.Score, err error) {
 	if !t.MayBeInitials() {
@@ -138,10 +114,10 @@ func (m *matcher) initials(t *find.Typed) (hits []find.Score, err error) {
 	})
 	var having []rowSet // the rows with each pair of neighboring letters
 	for _, pair := range t.Pairs() {
-		sets := m.base.noFields()
-		terms, err := m.base.terms([]byte(pair))
+		sets := noFields(m.base.n)
+		terms, err := m.base.terms.containing([]byte(pair))
 		if err == nil {
-			err = m.base.addHits(&sets, terms)
+			err = m.base.terms.addHits(&sets, terms)
 		}
 		if err != nil {
 			return nil, err
@@ -149,7 +125,7 @@ func (m *matcher) initials(t *find.Typed) (hits []find.Score, err error) {
 		having = append(having, sets[nameTerms])
 	}
 	want := t.Letters()
-	rows, err := m.base.signed(func(row int, s find.Signature) bool {
+	rows, err := m.base.signatures.accepted(func(row int, s find.Signature) bool {
 		if !s.HasLetters(want) {
 			return false
 		}

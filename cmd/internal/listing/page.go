@@ -14,13 +14,13 @@ import (
 )
 
 // Len returns the number of conversations.
-func (l *Listing) Len() int { return l.view.Load().n }
+func (l *Listing) Len() int { return l.view.Load().layout.n }
 
 // Row returns the conversation at a position, counted from 0. The row may be outdated; see
 // [Listing.Page].
 func (l *Listing) Row(i int) (r Row) {
 	l.try(func(v *view) (err error) {
-		if i < v.n {
+		if i < v.layout.n {
 			r, err = v.row(i)
 		}
 		return err
@@ -37,7 +37,7 @@ func (l *Listing) Entry(i int) (store.Entry, error) {
 // Read reads the conversation of a row from its files, as [store.Store.List] does. The
 // error is [store.ErrNotFound] if it is gone.
 func (l *Listing) Read(r *Row) (store.Entry, error) {
-	for _, e := range l.store.ListOf(append([]string{r.Path}, r.Twins...)) {
+	for _, e := range l.refresher.store.ListOf(append([]string{r.Path}, r.Twins...)) {
 		if r.isIn(e.Path) && e.Waiting == r.Waiting {
 			return e, nil
 		}
@@ -118,7 +118,7 @@ func (v *view) selectAll(f *Filter) (at []int, err error) {
 	if err != nil {
 		return nil, err
 	}
-	at = make([]int, 0, v.n)
+	at = make([]int, 0, v.layout.n)
 	err = v.eachSelected(s, func(i int) bool { at = append(at, i); return true })
 	return at, err
 }
@@ -217,12 +217,12 @@ func (l *Listing) page(s Selection) (*Page, error) {
 			names[i] = d.name
 		}
 		var err error
-		if again, err = l.changedDays(v.base, &l.state, names); err != nil {
+		if again, err = l.refresher.changedDays(v.base, &l.state, names); err != nil {
 			return nil, err
 		}
 	}
 	var p *Page
-	_, err := l.current(v, again, func(v *view) (at []int, err error) {
+	_, err := l.refresher.current(v, again, func(v *view) (at []int, err error) {
 		if p, err = v.page(s); err != nil {
 			return nil, err
 		}
@@ -244,11 +244,11 @@ func (p *Page) Row(k int) Row {
 // HasNotes reports whether the conversation of a row needs a notice because it is damaged,
 // waiting, in several folders, or written by a later cortext.
 func (p *Page) HasNotes(k int) bool {
-	base, added := p.view.find(p.at[k])
+	base, added := p.view.layout.find(p.at[k])
 	if base < 0 {
 		return p.view.added[added].hasNotes()
 	}
-	flags, err := p.view.base.flags(base)
+	flags, err := p.view.base.sections.flags(base)
 	return err != nil || flags&hasNotes != 0
 }
 
@@ -314,7 +314,7 @@ func (v *view) page(s Selection) (p *Page, err error) {
 		if p.Total, p.Archived, err = v.counts(); err != nil {
 			return nil, err
 		}
-		p.Hidden = v.n - p.Total
+		p.Hidden = v.layout.n - p.Total
 		skip := s.Offset
 		err = v.each(&s.Filter, func(i int) bool {
 			if skip > 0 {
@@ -354,7 +354,7 @@ func (v *view) selectCounting(p *Page, f *Filter) (at []int, err error) {
 	if f.All && f.Archived {
 		return v.selectAll(f)
 	}
-	if _, err := v.base.load(rowSection); err != nil {
+	if _, err := v.base.sections.load(rowSection); err != nil {
 		return nil, err
 	}
 	wide, narrow := *f, *f
@@ -366,7 +366,7 @@ func (v *view) selectCounting(p *Page, f *Filter) (at []int, err error) {
 	}
 	var failed error
 	err = v.each(&wide, func(i int) bool {
-		base, added := v.find(i)
+		base, added := v.layout.find(i)
 		var ok bool
 		if base < 0 {
 			ok = narrow.Selects(&v.added[added].Row)

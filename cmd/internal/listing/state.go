@@ -1,8 +1,10 @@
 package listing
 
 import (
+	"cmp"
 	"encoding/binary"
 	"hash/crc32"
+	"slices"
 	"time"
 
 	"cortext/store"
@@ -68,4 +70,13 @@ func (s *state) write(st *store.Store) error {
 	}
 	binary.LittleEndian.PutUint32(b[at-4:], crc32.ChecksumIEEE(b[at:]))
 	return st.WriteCache(stateFile, b)
+}
+
+// day returns the look of a day.
+func (s *state) day(name string) (look string, ok bool) {
+	i, ok := slices.BinarySearchFunc(s.days, name, func(d day, name string) int { return cmp.Compare(d.name, name) })
+	if !ok {
+		return "", false
+	}
+	return s.days[i].look, true
 }

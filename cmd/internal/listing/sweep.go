@@ -73,7 +73,7 @@ func (s *sweep) compare(folders []string, progress func(done, of int)) error {
 		return nil
 	}
 	for _, section := range []int{lookSection, folderSection} {
-		if _, err := s.base.load(section); err != nil {
+		if _, err := s.base.sections.load(section); err != nil {
 			return err
 		}
 	}

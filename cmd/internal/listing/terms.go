@@ -94,14 +94,16 @@ func (b *builder) addTerms() {
 // A rowSet is a set of rows of an index, with a bit for each.
 type rowSet []uint64
 
-func (x *index) noRows() rowSet { return make(rowSet, (x.n+63)/64) }
+// noRows returns an empty set of n rows.
+func noRows(n int) rowSet { return make(rowSet, (n+63)/64) }
 
-func (x *index) allRows() rowSet {
-	s := x.noRows()
+// allRows returns a set of all n rows.
+func allRows(n int) rowSet {
+	s := noRows(n)
 	for i := range s {
 		s[i] = ^uint64(0)
 	}
-	if rest := x.n % 64; rest > 0 {
+	if rest := n % 64; rest > 0 {
 		s[len(s)-1] = 1<<rest - 1
 	}
 	return s
@@ -174,16 +176,19 @@ func (s rowSet) rows() []int {
 // A fieldSets holds a set of rows for each field.
 type fieldSets [termFields]rowSet
 
-func (x *index) noFields() (s fieldSets) {
+func noFields(n int) (s fieldSets) {
 	for f := range s {
-		s[f] = x.noRows()
+		s[f] = noRows(n)
 	}
 	return s
 }
 
-// terms returns the numbers of the terms that contain a text.
-func (x *index) terms(text []byte) (numbers []int, err error) {
-	all, err := x.load(termSection)
+// Terms are the terms of an index, and the rows that have them.
+type terms struct{ sections *sections }
+
+// containing returns the numbers of the terms that contain a text.
+func (t terms) containing(text []byte) (numbers []int, err error) {
+	all, err := t.sections.load(termSection)
 	if err != nil {
 		return nil, err
 	}
@@ -203,9 +208,9 @@ func (x *index) terms(text []byte) (numbers []int, err error) {
 	}
 }
 
-// eachTerm calls f with all terms, in parallel.
-func (x *index) eachTerm(f func(n int, term []byte)) error {
-	all, err := x.load(termSection)
+// each calls f with all terms, in parallel.
+func (t terms) each(f func(n int, term []byte)) error {
+	all, err := t.sections.load(termSection)
 	if err != nil {
 		return err
 	}
@@ -237,16 +242,16 @@ func (x *index) eachTerm(f func(n int, term []byte)) error {
 const manyHits = 128 << 10
 
 // addHits adds the rows that have one of some terms.
-func (x *index) addHits(to *fieldSets, terms []int) error {
-	if len(terms) > few {
-		if _, err := x.load(placeSection); err != nil {
+func (t terms) addHits(to *fieldSets, numbers []int) error {
+	if len(numbers) > few {
+		if _, err := t.sections.load(placeSection); err != nil {
 			return err
 		}
 	}
 	type part struct{ at, size int64 }
-	parts, size := make([]part, 0, len(terms)), int64(0)
-	for _, n := range terms {
-		b, err := x.bytes(placeSection, 4*int64(n), 8)
+	parts, size := make([]part, 0, len(numbers)), int64(0)
+	for _, n := range numbers {
+		b, err := t.sections.bytes(placeSection, 4*int64(n), 8)
 		if err != nil {
 			return err
 		}
@@ -257,11 +262,11 @@ func (x *index) addHits(to *fieldSets, terms []int) error {
 	}
 	decode := func(to *fieldSets, parts []part) error {
 		for _, p := range parts {
-			b, err := x.bytes(hitSection, p.at, p.size)
+			b, err := t.sections.bytes(hitSection, p.at, p.size)
 			if err != nil {
 				return err
 			}
-			if !to.decode(b, x.n) {
+			if !to.decode(b, t.sections.n) {
 				return errDamaged
 			}
 		}
@@ -270,12 +275,12 @@ func (x *index) addHits(to *fieldSets, terms []int) error {
 	if size < manyHits {
 		return decode(to, parts)
 	}
-	if _, err := x.load(hitSection); err != nil {
+	if _, err := t.sections.load(hitSection); err != nil {
 		return err
 	}
 	var mu sync.Mutex
 	return inChunks(len(parts), func(from, end int) error {
-		own := x.noFields()
+		own := noFields(t.sections.n)
 		err := decode(&own, parts[from:end])
 		mu.Lock()
 		defer mu.Unlock()
@@ -311,18 +316,18 @@ func (s *fieldSets) decode(b []byte, n int) bool {
 
 // having returns the rows of which a field may contain a word; if the word is a single term,
 // those that do.
-func (x *index) having(w find.Word) (fieldSets, error) {
+func (t terms) having(w find.Word) (fieldSets, error) {
 	var all fieldSets
 	for f := range all {
-		all[f] = x.allRows()
+		all[f] = allRows(t.sections.n)
 	}
-	for _, t := range w.Terms {
-		numbers, err := x.terms(t)
+	for _, term := range w.Terms {
+		numbers, err := t.containing(term)
 		if err != nil {
 			return all, err
 		}
-		sets := x.noFields()
-		if err := x.addHits(&sets, numbers); err != nil {
+		sets := noFields(t.sections.n)
+		if err := t.addHits(&sets, numbers); err != nil {
 			return all, err
 		}
 		for f := range all {

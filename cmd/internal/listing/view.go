@@ -13,18 +13,13 @@ import (
 // A view is the rows of an index after an update: without replaced rows and with the new
 // ones.
 type view struct {
-	base  *index
-	gone  map[int]bool
-	added []*record
-	spans []span
-	runs  []int // the spans of rows of the index
-	n     int
+	base   *index
+	gone   map[int]bool
+	added  []*record
+	layout layout
 
 	folded []atomic.Pointer[find.Folded] // of added; see texts
 }
-
-// A span is a run of rows: of the index from row base on, or one that was added.
-type span struct{ at, base, added int } // base or added is -1
 
 // newView makes a view of an index. up is nil if nothing changed.
 func newView(base *index, up *update) (*view, error) {
@@ -41,10 +36,10 @@ func newView(base *index, up *update) (*view, error) {
 	from := 0
 	until := func(end int) {
 		for len(gone) > 0 && gone[0] < end {
-			v.span(from, gone[0])
+			v.layout.addRun(from, gone[0])
 			from, gone = gone[0]+1, gone[1:]
 		}
-		v.span(from, end)
+		v.layout.addRun(from, end)
 		from = max(from, end)
 	}
 	for k := range v.added {
@@ -53,25 +48,16 @@ func newView(base *index, up *update) (*view, error) {
 			return nil, err
 		}
 		until(at)
-		v.spans = append(v.spans, span{v.n, -1, k})
-		v.n++
+		v.layout.addOne(k)
 	}
 	until(base.n)
 	return v, nil
 }
 
-func (v *view) span(from, end int) {
-	if from < end {
-		v.runs = append(v.runs, len(v.spans))
-		v.spans = append(v.spans, span{v.n, from, -1})
-		v.n += end - from
-	}
-}
-
 // place returns the first row of the index, from a given one on, that comes after r.
 func (v *view) place(r *Row, from int) (at int, err error) {
 	after := func(i int) bool {
-		f, e := v.base.fixed(i)
+		f, e := v.base.sections.fixed(i)
 		if e == nil && !f.active.Equal(r.LastActive) {
 			return f.active.Before(r.LastActive)
 		}
@@ -93,43 +79,8 @@ func (v *view) place(r *Row, from int) (at int, err error) {
 	return from + sort.Search(min(step, v.base.n-from), func(i int) bool { return after(from + i) }), err
 }
 
-// find returns where the row at a position is: in the index, or among those added.
-func (v *view) find(i int) (base, added int) {
-	k := sort.Search(len(v.spans), func(k int) bool { return v.spans[k].at > i }) - 1
-	if s := v.spans[k]; s.base < 0 {
-		return -1, s.added
-	} else {
-		return s.base + i - s.at, -1
-	}
-}
-
-// end returns the position after a span.
-func (v *view) end(k int) int {
-	if k+1 < len(v.spans) {
-		return v.spans[k+1].at
-	}
-	return v.n
-}
-
-// left returns how many rows from a position on are consecutive in the index.
-func (v *view) left(at int) int {
-	k := sort.Search(len(v.spans), func(k int) bool { return v.spans[k].at > at }) - 1
-	return v.end(k) - at
-}
-
-// position returns the position of a row of the index.
-func (v *view) position(base int) (int, bool) {
-	k := sort.Search(len(v.runs), func(k int) bool { return v.spans[v.runs[k]].base > base }) - 1
-	if k < 0 {
-		return 0, false
-	}
-	s := v.spans[v.runs[k]]
-	at := s.at + base - s.base
-	return at, at < v.end(v.runs[k])
-}
-
 func (v *view) row(i int) (Row, error) {
-	base, added := v.find(i)
+	base, added := v.layout.find(i)
 	if base < 0 {
 		return v.added[added].Row, nil
 	}
@@ -138,7 +89,7 @@ func (v *view) row(i int) (Row, error) {
 }
 
 func (v *view) record(i int) (record, error) {
-	base, added := v.find(i)
+	base, added := v.layout.find(i)
 	if base < 0 {
 		return *v.added[added], nil
 	}
@@ -147,7 +98,7 @@ func (v *view) record(i int) (record, error) {
 
 // sources returns the sources of a row.
 func (v *view) sources(i int) ([]schema.Source, error) {
-	base, added := v.find(i)
+	base, added := v.layout.find(i)
 	if base < 0 {
 		return v.added[added].sources, nil
 	}
@@ -156,17 +107,17 @@ func (v *view) sources(i int) ([]schema.Source, error) {
 
 // fixed returns the numbers of a row.
 func (v *view) fixed(i int) (fixed, error) {
-	base, added := v.find(i)
+	base, added := v.layout.find(i)
 	if base < 0 {
 		r := v.added[added]
 		return fixed{active: r.LastActive, created: r.Created, tokens: r.Tokens, messages: int64(r.Messages), flags: r.flags}, nil
 	}
-	return v.base.fixed(base)
+	return v.base.sections.fixed(base)
 }
 
 // all returns every record, with its sources.
 func (v *view) all() ([]*record, error) {
-	made, records := make([]record, v.n), make([]*record, v.n)
+	made, records := make([]record, v.layout.n), make([]*record, v.layout.n)
 	for i := range made {
 		var err error
 		if made[i], err = v.record(i); err != nil {
@@ -182,9 +133,9 @@ func (v *view) all() ([]*record, error) {
 
 // byID returns the position of the conversation with an id.
 func (v *view) byID(id string) (int, bool, error) {
-	for k, s := range v.spans {
+	for k, s := range v.layout.spans {
 		if s.base < 0 && schema.SameConversation(v.added[s.added].ID, id) {
-			return v.spans[k].at, true, nil
+			return v.layout.spans[k].at, true, nil
 		}
 	}
 	rows, err := v.base.byKey(id)
@@ -197,7 +148,7 @@ func (v *view) byID(id string) (int, bool, error) {
 		if err != nil {
 			return 0, false, err
 		}
-		if at, ok := v.position(row); ok && schema.SameConversation(r.ID, id) {
+		if at, ok := v.layout.position(row); ok && schema.SameConversation(r.ID, id) {
 			return at, true, nil
 		}
 	}
@@ -206,7 +157,7 @@ func (v *view) byID(id string) (int, bool, error) {
 
 // byFolder returns the position of the conversation that has a folder.
 func (v *view) byFolder(folder string) (int, bool, error) {
-	for _, s := range v.spans {
+	for _, s := range v.layout.spans {
 		if s.base < 0 && v.added[s.added].isIn(folder) {
 			return s.at, true, nil
 		}
@@ -215,17 +166,17 @@ func (v *view) byFolder(folder string) (int, bool, error) {
 	if !ok || err != nil {
 		return 0, false, err
 	}
-	at, ok := v.position(row)
+	at, ok := v.layout.position(row)
 	return at, ok, nil
 }
 
 // flags returns the flags of a row.
 func (v *view) flags(i int) (uint32, error) {
-	base, added := v.find(i)
+	base, added := v.layout.find(i)
 	if base < 0 {
 		return v.added[added].allFlags(), nil
 	}
-	return v.base.flags(base)
+	return v.base.sections.flags(base)
 }
 
 // counts returns how many conversations the zero filter selects, and how many are archived.
@@ -240,7 +191,7 @@ func (v *view) counts() (shown, archived int, err error) {
 		}
 	}
 	for i := range v.gone {
-		flags, err := v.base.flags(i)
+		flags, err := v.base.sections.flags(i)
 		if err != nil {
 			return 0, 0, err
 		}
@@ -302,12 +253,12 @@ func (s *selector) selects(row []byte) (bool, error) {
 // decide decides on all rows of the index, which takes half as long as to decide on each
 // when asked. Tags and words are in other sections.
 func (s *selector) decide(x *index) error {
-	if len(s.filter.Tags)+len(s.filter.Words) > 0 || x.whole[rowSection].Load() != nil {
-		_, err := x.load(rowSection)
+	if len(s.filter.Tags)+len(s.filter.Words) > 0 || x.sections.whole[rowSection].Load() != nil {
+		_, err := x.sections.load(rowSection)
 		return err
 	}
 	decided := make([]bool, x.n)
-	err := x.eachRow(func(i int, row []byte) (err error) {
+	err := x.sections.eachRow(func(i int, row []byte) (err error) {
 		decided[i], err = s.selects(row)
 		return err
 	})
@@ -320,7 +271,7 @@ func (s *selector) selected(x *index, i int) (bool, error) {
 	if s.decided != nil {
 		return s.decided[i], nil
 	}
-	b, err := x.bytes(rowSection, int64(i)*rowBytes, rowBytes)
+	b, err := x.sections.bytes(rowSection, int64(i)*rowBytes, rowBytes)
 	if err != nil {
 		return false, err
 	}
@@ -343,14 +294,14 @@ func (v *view) each(filter *Filter, f func(at int) bool) error {
 }
 
 func (v *view) eachSelected(s *selector, f func(at int) bool) error {
-	for k, span := range v.spans {
+	for k, span := range v.layout.spans {
 		if span.base < 0 {
 			if s.filter.Selects(&v.added[span.added].Row) && !f(span.at) {
 				return nil
 			}
 			continue
 		}
-		for at := span.at; at < v.end(k); at++ {
+		for at := span.at; at < v.layout.end(k); at++ {
 			ok, err := s.selected(v.base, span.base+at-span.at)
 			if err != nil {
 				return err

@@ -45,7 +45,7 @@ func (m *matcher) byBeginning() error {
 // name contains one of a few texts, or all of them if most blocks of names have one.
 func (m *matcher) beginnings() error {
 	needles := m.query.Beginnings()
-	may, err := m.base.mayBegin(needles)
+	may, err := m.base.names.mayBegin(needles)
 	if err != nil {
 		return err
 	}
@@ -54,22 +54,22 @@ func (m *matcher) beginnings() error {
 		blocks += bits.OnesCount8(b)
 	}
 	if may == nil || blocks > 2*len(may) { // a quarter
-		rows, err := m.scan(find.Beginning, m.base.allRows())
+		rows, err := m.scan(find.Beginning, allRows(m.base.n))
 		if err != nil {
 			return err
 		}
 		return m.add(rows, find.Beginning)
 	}
-	places, err := m.base.places(nameSection, needles)
+	places, err := m.base.names.places(needles)
 	if err != nil {
 		return err
 	}
 	if len(places) > manyRows {
-		if _, err := m.base.load(rowSection); err != nil {
+		if _, err := m.base.sections.load(rowSection); err != nil {
 			return err
 		}
 	}
-	rows, err := m.base.allNamed(places)
+	rows, err := m.base.names.rows(places)
 	if err != nil {
 		return err
 	}
@@ -78,7 +78,7 @@ func (m *matcher) beginnings() error {
 
 // scan returns those of some rows of the index that match in a tier by their names alone.
 func (m *matcher) scan(tier find.Tier, among rowSet) ([]int, error) {
-	return m.base.selectNames(among, func(_ int, name []byte) bool { return m.query.Hits(&find.Folded{Name: name}, tier) })
+	return m.base.names.selectRows(among, func(_ int, name []byte) bool { return m.query.Hits(&find.Folded{Name: name}, tier) })
 }
 
 // byWords finds matches in the tiers from InName to Anywhere.
@@ -92,7 +92,7 @@ func (m *matcher) byWords() error {
 	having := make([]fieldSets, len(words))
 	for i, w := range words {
 		var err error
-		if having[i], err = m.base.having(w); err != nil {
+		if having[i], err = m.base.terms.having(w); err != nil {
 			return err
 		}
 		if having[i].of(find.Anywhere).count() == 0 {
@@ -159,11 +159,11 @@ func (m *matcher) tryWords(having []fieldSets) error {
 	}
 	buffers := sync.Pool{New: func() any { return new(find.Folded) }}
 	return m.eachOf(together(having, find.Anywhere).rows(), func(at, row int) error {
-		f, err := m.base.fixed(row)
+		f, err := m.base.sections.fixed(row)
 		if err != nil {
 			return err
 		}
-		name, err := m.base.bytes(nameSection, int64(f.name.at), int64(f.name.size))
+		name, err := m.base.sections.bytes(nameSection, int64(f.name.at), int64(f.name.size))
 		if err != nil {
 			return err
 		}
@@ -185,7 +185,7 @@ func (m *matcher) tryWords(having []fieldSets) error {
 func (m *matcher) eachOf(rows []int, f func(at, row int) error) error {
 	return inChunks(len(rows), func(from, end int) error {
 		for _, row := range rows[from:end] {
-			at, ok := m.position(row)
+			at, ok := m.layout.position(row)
 			if !ok {
 				continue
 			}

@@ -2,8 +2,6 @@ package registry
 
 import (
 	"bytes"
-	"cortext/schema"
-	"cortext/store/atomicfile"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,6 +9,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"cortext/schema"
+	"cortext/store/atomicfile"
 )
 
 // Sessions are what is known about native sessions, by agent and native id.

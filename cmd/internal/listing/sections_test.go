@@ -24,8 +24,8 @@ func large(t *testing.T) (x *index, file []byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if x.size[nameSection] < 2*copied {
-		t.Fatalf("the names have only %d bytes", x.size[nameSection])
+	if x.sections.size[nameSection] < 2*copied {
+		t.Fatalf("the names have only %d bytes", x.sections.size[nameSection])
 	}
 	return x, file
 }
@@ -34,16 +34,16 @@ func large(t *testing.T) (x *index, file []byte) {
 // the section is read.
 func TestPlaces(t *testing.T) {
 	x, file := large(t)
-	whole, err := openIndexAgain(t, file).load(nameSection)
+	whole, err := openIndexAgain(t, file).sections.load(nameSection)
 	if err != nil {
 		t.Fatal(err)
 	}
-	border := int((x.from[nameSection]/blockBytes*blockBytes + copied) - x.from[nameSection])
+	border := int((x.sections.from[nameSection]/blockBytes*blockBytes + copied) - x.sections.from[nameSection])
 	for _, texts := range [][][]byte{
 		{[]byte("login")}, {[]byte("00")}, {[]byte("nosuchthing")}, {[]byte("5")}, {[]byte("upload"), []byte("straße"), []byte("日本")},
 		{whole[border-7 : border+9]}, {whole[border-1 : border+1]}, {whole[border : border+30]}, {whole[len(whole)-20:]}, {whole[:40]},
 	} {
-		got, err := x.places(nameSection, texts)
+		got, err := x.names.places(texts)
 		want := placesIn(whole, texts, 0, len(whole))
 		if err != nil || !slices.Equal(got, want) {
 			t.Errorf("%q: %d places, %v, want %d", texts, len(got), err, len(want))
@@ -61,8 +61,8 @@ func TestPlacesReadsLittle(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		in.from, in.end = x.data+x.from[nameSection], x.data+x.from[nameSection]+x.size[nameSection]
-		if _, err := x.places(nameSection, [][]byte{[]byte(text)}); err != nil {
+		in.from, in.end = x.sections.data+x.sections.from[nameSection], x.sections.data+x.sections.from[nameSection]+x.sections.size[nameSection]
+		if _, err := x.names.places([][]byte{[]byte(text)}); err != nil {
 			t.Fatal(err)
 		}
 		if in.read.Load() > most {
@@ -86,7 +86,7 @@ func TestReadsNothingInVain(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		in.from, in.end = x.data+x.from[c.section], x.data+x.from[c.section]+x.size[c.section]
+		in.from, in.end = x.sections.data+x.sections.from[c.section], x.sections.data+x.sections.from[c.section]+x.sections.size[c.section]
 		l := &Listing{}
 		v, err := newView(x, nil)
 		if err != nil {
@@ -160,26 +160,26 @@ func openIndexAgain(t *testing.T, file []byte) *index {
 func TestDamagedParts(t *testing.T) {
 	x, file := large(t)
 	for section := range sectionCount {
-		for _, at := range []int64{0, x.size[section] / 2, x.size[section] - 1} {
+		for _, at := range []int64{0, x.sections.size[section] / 2, x.sections.size[section] - 1} {
 			bad := bytes.Clone(file)
-			bad[x.data+x.from[section]+at] ^= 1
+			bad[x.sections.data+x.sections.from[section]+at] ^= 1
 			y := openIndexAgain(t, bad)
-			if err := y.check(section); err == nil {
+			if err := y.sections.check(section); err == nil {
 				t.Errorf("section %d, byte %d: check finds nothing", section, at)
 			}
-			if _, err := y.places(section, [][]byte{[]byte("x")}); err == nil {
+			if _, err := y.sections.places(section, [][]byte{[]byte("x")}, nil); err == nil {
 				t.Errorf("section %d, byte %d: places finds nothing", section, at)
 			}
-			if _, err := y.load(section); err == nil {
+			if _, err := y.sections.load(section); err == nil {
 				t.Errorf("section %d, byte %d: load finds nothing", section, at)
 			}
 		}
 	}
 	var b bytes.Buffer
-	if err := x.copyTo(&b, nameSection, 5, x.size[nameSection]-5); err != nil || int64(b.Len()) != x.size[nameSection]-5 {
+	if err := x.sections.copyTo(&b, nameSection, 5, x.sections.size[nameSection]-5); err != nil || int64(b.Len()) != x.sections.size[nameSection]-5 {
 		t.Errorf("copied %d bytes, %v", b.Len(), err)
 	}
-	if err := x.copyTo(io.Discard, nameSection, 5, x.size[nameSection]); err == nil {
+	if err := x.sections.copyTo(io.Discard, nameSection, 5, x.sections.size[nameSection]); err == nil {
 		t.Error("copied beyond the section")
 	}
 }
