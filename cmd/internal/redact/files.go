@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io/fs"
 	"maps"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -38,15 +37,16 @@ var dry = changes{
 	stale:  func(string, []byte) bool { return false },
 }
 
-func writing(r *Redactor) changes {
-	return changes{r.ws.Store.WriteFile, r.ws.Store.RemoveFile, dry.stale}
+// writing changes the files of a store.
+func writing(st *store.Store) changes {
+	return changes{st.WriteFile, st.RemoveFile, dry.stale}
 }
 
-// changes returns the changes that follow the redaction of conversations. renamed has the
+// following returns the changes that follow the redaction of conversations. renamed has the
 // old names of folders. Cache files are deleted if they mention these conversations or an
 // old name, or cannot be searched.
-func (r *Redactor) changes(result *Result, renamed []string) changes {
-	c := writing(r)
+func following(st *store.Store, result *Result, renamed []string) changes {
+	c := writing(st)
 	about := slices.Clone(renamed)
 	for _, conv := range result.Conversations {
 		if len(conv.Files) == 0 && !conv.Renamed {
@@ -64,41 +64,17 @@ func (r *Redactor) changes(result *Result, renamed []string) changes {
 	return c
 }
 
-// count returns b redacted and the number of replacements.
-func (r *Redactor) count(b []byte) ([]byte, int) {
-	counts := secrets.Counts{}
-	out, err := r.texts(nil).Loose(b, counts)
-	if err != nil {
-		return b, 0
-	}
-	return out, counts.Sum()
+// Files redacts files of a workspace, apart from logs and session.json.
+type files struct {
+	store   *store.Store
+	request *Request
+	changes changes
 }
 
-// has reports whether a file has the text.
-func (r *Redactor) has(b []byte) bool {
-	_, n := r.count(b)
-	return n > 0
-}
-
-// lines returns the numbers, from 1, of the lines that contain the text. It returns none if
-// the text spans lines.
-func (r *Redactor) lines(b []byte) (list []int) {
-	n := 0
-	for line := range bytes.Lines(b) {
-		if n++; r.has(line) {
-			list = append(list, n)
-		}
-	}
-	return list
-}
-
-// maxFile is the size of the largest file that is read, in bytes.
-const maxFile = 64 << 20
-
-// eachFile calls f with each regular file below a folder of the workspace, in order of
-// name. It reports files that cannot be read.
-func (r *Redactor) eachFile(dir string, report *Report, f func(name string, b []byte) error) error {
-	root := r.ws.Store.Root()
+// each calls do with each regular file below a folder of the workspace, in order of name.
+// It reports files that cannot be read.
+func (f files) each(dir string, report *Report, do func(name string, b []byte) error) error {
+	root := f.store.Root()
 	var errs []error
 	_ = filepath.WalkDir(filepath.Join(root, filepath.FromSlash(dir)), func(at string, d fs.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() {
@@ -109,13 +85,13 @@ func (r *Redactor) eachFile(dir string, report *Report, f func(name string, b []
 			return err
 		}
 		name := filepath.ToSlash(rel)
-		b, err := r.ws.Store.ReadFile(name)
+		b, err := f.store.ReadFile(name)
 		switch {
 		case errors.Is(err, store.ErrNotFound):
 		case err != nil:
 			report.Left = append(report.Left, unsearched(name, err))
 		default:
-			errs = append(errs, f(name, b))
+			errs = append(errs, do(name, b))
 		}
 		return nil
 	})
@@ -123,8 +99,8 @@ func (r *Redactor) eachFile(dir string, report *Report, f func(name string, b []
 }
 
 // replace replaces the text in one file.
-func (r *Redactor) replace(report *Report, c changes, name string, b []byte) error {
-	out, n := r.count(b)
+func (f files) replace(report *Report, name string, b []byte) error {
+	out, n := f.request.count(b)
 	if n == 0 {
 		return nil
 	}
@@ -134,32 +110,32 @@ func (r *Redactor) replace(report *Report, c changes, name string, b []byte) err
 			out = forgot
 		}
 	}
-	if err := c.write(name, out); err != nil {
+	if err := f.changes.write(name, out); err != nil {
 		return err
 	}
 	report.add(store.Places{name: n})
 	return nil
 }
 
-// files redacts the attachments and documents of a conversation. It adds matches in
+// conversation redacts the attachments and documents of a conversation. It adds matches in
 // attachments to found, because a transcript also contains them.
-func (r *Redactor) files(c *Conversation, found *secrets.Found, changes changes) error {
+func (f files) conversation(c *Conversation, found *secrets.Found) error {
 	for _, sum := range slices.Sorted(maps.Keys(c.attached)) {
 		if name, ok := store.AttachmentName(sum); ok {
-			if err := r.attachment(c, name, found, changes); err != nil {
+			if err := f.attachment(c, name, found); err != nil {
 				return err
 			}
 		}
 	}
 	for _, folder := range append([]string{c.Entry.Path}, c.Entry.Twins...) {
-		err := r.eachFile(folder+"/.session", &c.Report, func(name string, _ []byte) error {
+		err := f.each(folder+"/.session", &c.Report, func(name string, _ []byte) error {
 			if path.Base(path.Dir(name)) != "attachments" {
 				return nil // logs are redacted record by record
 			}
-			return r.attachment(c, name, found, changes) // also one that no record names any more
+			return f.attachment(c, name, found) // also one that no record names any more
 		})
 		if err == nil {
-			err = r.documents(c, folder, changes)
+			err = f.documents(c, folder)
 		}
 		if err != nil {
 			return err
@@ -169,19 +145,19 @@ func (r *Redactor) files(c *Conversation, found *secrets.Found, changes changes)
 }
 
 // attachment redacts the file of an attachment, if it is there.
-func (r *Redactor) attachment(c *Conversation, name string, found *secrets.Found, changes changes) error {
-	b, err := r.ws.Store.ReadFile(name)
+func (f files) attachment(c *Conversation, name string, found *secrets.Found) error {
+	b, err := f.store.ReadFile(name)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
 	case err != nil:
 		c.Left = append(c.Left, unsearched(name, err))
 	case !utf8.Valid(b):
-		if r.has(b) {
+		if f.request.has(b) {
 			c.Left = append(c.Left, Left{Path: name, Why: "an attachment that is not text"})
 		}
 	default:
-		_, _ = r.texts(found).Loose(b, secrets.Counts{})
-		return r.replace(&c.Report, changes, name, b)
+		_, _ = f.request.texts(found).Loose(b, secrets.Counts{})
+		return f.replace(&c.Report, name, b)
 	}
 	return nil
 }
@@ -192,34 +168,33 @@ func unsearched(name string, err error) Left {
 
 // documents redacts the document of a conversation if it is as cortext wrote it or the user
 // asked for it. Otherwise it reports the lines.
-func (r *Redactor) documents(c *Conversation, folder string, changes changes) error {
-	ours, _ := r.count([]byte(workspace.DocumentOf(c.Entry.Session)))
-	return r.eachFile(folder, &c.Report, func(name string, b []byte) error {
+func (f files) documents(c *Conversation, folder string) error {
+	ours, _ := f.request.count([]byte(workspace.DocumentOf(c.Entry.Session)))
+	return f.each(folder, &c.Report, func(name string, b []byte) error {
 		if strings.HasPrefix(name, folder+"/.session/") {
 			return nil
 		}
-		text, n := r.count(b)
+		text, n := f.request.count(b)
 		switch {
 		case n == 0:
 			return nil
-		case r.request.Documents && utf8.Valid(b), bytes.Equal(text, ours):
-			return r.replace(&c.Report, changes, name, b)
+		case f.request.Documents && utf8.Valid(b), bytes.Equal(text, ours):
+			return f.replace(&c.Report, name, b)
 		}
-		c.Left = append(c.Left, Left{Path: name, Lines: r.lines(b), Why: "you edited this document: --documents changes it"})
+		c.Left = append(c.Left, Left{Path: name, Lines: f.request.lines(b), Why: "you edited this document: --documents changes it"})
 		return nil
 	})
 }
 
-// shared redacts files that conversations share: bytes set aside and the cache. It reports
-// matches in the user's state.
-func (r *Redactor) shared(result *Result, c changes) error {
+// shared redacts files that conversations share: bytes set aside and the cache.
+func (f files) shared(result *Result) error {
 	wanted := map[string]bool{}
 	for _, conv := range result.Conversations {
 		for _, folder := range append([]string{conv.Entry.Path}, conv.Entry.Twins...) {
 			wanted[folder] = true
 		}
 	}
-	err := r.eachFile(keptDir, &result.Report, func(name string, b []byte) error {
+	err := f.each(keptDir, &result.Report, func(name string, b []byte) error {
 		below := strings.TrimPrefix(name, keptDir+"/")
 		switch top, _, _ := strings.Cut(below, "/"); top {
 		case "waiting", "taken", "backups", "attachments":
@@ -228,13 +203,12 @@ func (r *Redactor) shared(result *Result, c changes) error {
 		if folder := folderIn(below); folder != "" && !wanted[folder] {
 			return nil // set aside from another conversation
 		}
-		return r.replace(&result.Report, c, name, b)
+		return f.replace(&result.Report, name, b)
 	})
-	if err == nil {
-		err = r.cache(&result.Report, c)
+	if err != nil {
+		return err
 	}
-	r.state(result)
-	return err
+	return f.cache(&result.Report)
 }
 
 // folderIn returns the conversation folder that a path names, or "".
@@ -251,93 +225,15 @@ func folderIn(name string) string {
 }
 
 // cache deletes the cache files that have the text or may have it. They are made again when needed.
-func (r *Redactor) cache(report *Report, c changes) error {
-	return r.eachFile(cacheDir, report, func(name string, b []byte) error {
-		if strings.HasPrefix(name, cacheDir+"/locks/") || !c.stale(name, b) && !r.has(b) && !r.has([]byte(name)) {
+func (f files) cache(report *Report) error {
+	return f.each(cacheDir, report, func(name string, b []byte) error {
+		if strings.HasPrefix(name, cacheDir+"/locks/") || !f.changes.stale(name, b) && !f.request.has(b) && !f.request.has([]byte(name)) {
 			return nil
 		}
-		if err := c.delete(name); err != nil {
+		if err := f.changes.delete(name); err != nil {
 			return err
 		}
 		report.Deleted = append(report.Deleted, name)
 		return nil
 	})
-}
-
-// state reports matches in the user's state and in unfinished launches. cortext keeps only
-// ids and paths there, but a path may contain the text.
-func (r *Redactor) state(result *Result) {
-	for _, name := range r.ws.Registry.Files() {
-		if b, err := os.ReadFile(name); err == nil && r.has(b) {
-			result.Left = append(result.Left, Left{Path: name, Lines: r.lines(b), Why: "cortext's own state names a folder or a failure with it"})
-		}
-	}
-	for _, c := range result.Conversations {
-		if len(c.Files) == 0 {
-			continue
-		}
-		for _, launch := range r.ws.Registry.LaunchesOf(c.Entry.Session.ID) {
-			for _, f := range launch.Files {
-				if b, err := os.ReadFile(f.Path); err == nil && r.has(b) {
-					c.Left = append(c.Left, Left{Path: f.Path, Why: "an agent was started with it: end that session"})
-				}
-			}
-		}
-	}
-}
-
-// remaining reports where the folders of a conversation still have the text: in ids, names
-// and paths, which stay, and in files that are not cortext's.
-func (r *Redactor) remaining(c *Conversation) error {
-	for _, folder := range append([]string{c.Entry.Path}, c.Entry.Twins...) {
-		err := r.eachFile(folder+"/.session", &c.Report, func(name string, b []byte) error {
-			if r.has(b) {
-				c.Left = append(c.Left, Left{Path: name, Lines: r.lines(b), Why: "an id, a name or a path, which cannot be changed"})
-			}
-			return nil
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// Transcripts reports the agents' transcripts of a conversation that have the text or may
-// have it. cortext does not change transcripts.
-func (r *Redactor) Transcripts(e store.Entry) (left []Left) {
-	seen := map[string]bool{}
-	look := func(name string) {
-		if name == "" || seen[name] {
-			return
-		}
-		seen[name] = true
-		info, err := os.Stat(name)
-		if err != nil {
-			left = append(left, Left{Path: name, Why: "the agent's transcript may have it"})
-			return
-		}
-		if info.Size() <= maxFile || info.Mode().IsRegular() {
-			if b, err := os.ReadFile(name); err == nil && !r.has(b) {
-				return
-			}
-		}
-		left = append(left, Left{Path: name, Why: "the agent's transcript"})
-	}
-	for _, src := range e.Session.Sources {
-		agent, ok := r.ws.Env.Agent(src.Agent)
-		if !ok {
-			continue
-		}
-		name, ok, _ := agent.Locate(r.ws.Env.Machine, src.NativeID)
-		if !ok {
-			continue
-		}
-		look(name)
-		subs, _ := agent.Subagents(name)
-		for _, sub := range subs {
-			look(sub.Path)
-		}
-	}
-	return left
 }

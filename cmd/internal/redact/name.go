@@ -19,50 +19,11 @@ import (
 // renamed if git does not know it or the user asked for it: a clone that still adds to the
 // old folder could get a conflict.
 
-// minSlug is the length in bytes of the shortest part of a folder's name that counts.
-const minSlug = 4
-
-// named returns the words of a folder's name without the text and the texts in found. ok is
-// false if the name has none of them.
-func (r *Redactor) named(folder string, found *secrets.Found) (words string, ok bool) {
-	name := path.Base(folder)
-	words = name
-	if parts := strings.SplitN(name, "-", 3); len(parts) == 3 {
-		words = parts[2]
-	}
-	if i := strings.LastIndexByte(words, '-'); i > 0 {
-		words = words[:i] // cut off the id
-	}
-	if rest := r.request.Pattern.ReplaceAllString(words, "redacted"); rest != words {
-		words, ok = rest, true
-	}
-	without := func(text string) bool {
-		slug := store.Slug(text)
-		if len(slug) < minSlug || slug == "untitled" {
-			return false
-		}
-		for n := len(slug); n >= minSlug; n-- { // the name may end within the text
-			if n < len(slug) && !strings.HasSuffix(words, slug[:n]) || !strings.Contains(words, slug[:n]) {
-				continue
-			}
-			if n < len(slug) && n < 2*minSlug {
-				break
-			}
-			words, ok = strings.ReplaceAll(words, slug[:n], "redacted"), true
-			break
-		}
-		return false
-	}
-	without(r.request.text)
-	found.Any(without)
-	return words, ok
-}
-
 // rename removes the texts found from the name of a conversation's folder.
 func (r *Redactor) rename(ctx context.Context, c *Conversation, found *secrets.Found) error {
 	e := c.Entry
-	words, has := r.named(e.Path, found)
-	if _, half := r.named("x/"+e.Session.ConversationID, found); !has && half { // finish a rename that was killed
+	words, has := r.request.named(e.Path, found)
+	if _, half := r.request.named("x/"+e.Session.ConversationID, found); !has && half { // finish a rename that was killed
 		return r.call(e)
 	}
 	if !has || e.Waiting {
@@ -105,7 +66,7 @@ func (r *Redactor) rename(ctx context.Context, c *Conversation, found *secrets.F
 			return err
 		}
 	}
-	return r.moveKept(old, e.Path)
+	return moveKept(r.ws.Store, old, e.Path)
 }
 
 // call writes the new name of a conversation's folder to its session.json.
@@ -119,8 +80,8 @@ func (r *Redactor) call(e store.Entry) error {
 }
 
 // moveKept moves what was set aside from a conversation to its new name.
-func (r *Redactor) moveKept(old, now string) error {
-	kept := filepath.Join(r.ws.Store.Root(), filepath.FromSlash(keptDir))
+func moveKept(st *store.Store, old, now string) error {
+	kept := filepath.Join(st.Root(), filepath.FromSlash(keptDir))
 	var errs []error
 	for _, top := range []string{"torn", "damaged", "taken", "backups"} {
 		for _, end := range []string{"", ".json"} {

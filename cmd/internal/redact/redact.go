@@ -7,10 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"cortext/cmd/internal/binding"
@@ -20,70 +18,6 @@ import (
 	"cortext/store"
 	"cortext/store/secrets"
 )
-
-// A Request says what to redact.
-type Request struct {
-	Name      string         // name in the markers
-	Pattern   *regexp.Regexp // matches the text after decoding
-	text      string         // the literal text, if there is just one
-	Documents bool           // also change documents that people wrote
-	Rename    bool           // also rename folders that git knows
-}
-
-// An InputError reports a request that cannot be carried out.
-type InputError struct{ Why, Hint string }
-
-func (e *InputError) Error() string { return e.Why }
-
-// DefaultName is the name in the markers if the user gives none.
-const DefaultName = "by-user"
-
-var names = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`) })
-
-// maxName is the maximum length of a name.
-const maxName = 40
-
-// ForPattern returns the request to redact the matches of an RE2 expression.
-func ForPattern(expr, name string) (r Request, err error) {
-	re, err := regexp.Compile(expr)
-	if err != nil {
-		return r, &InputError{"the pattern is not a valid expression: " + syntax(err, expr), "the syntax is that of RE2"}
-	}
-	if re.MatchString("") {
-		return r, &InputError{"the pattern matches the empty text", "make it match at least one character"}
-	}
-	return checked(Request{Name: name, Pattern: re})
-}
-
-// syntax describes a syntax error without repeating the expression.
-func syntax(err error, expr string) string {
-	return strings.ReplaceAll(strings.TrimPrefix(err.Error(), "error parsing regexp: "), expr, "…")
-}
-
-// minSecret is the minimum length of a text to redact, in bytes.
-const minSecret = 4
-
-// ForText returns the request to redact a literal text.
-func ForText(text, name string) (r Request, err error) {
-	text = strings.TrimRight(text, "\r\n")
-	if len(text) < minSecret {
-		return r, &InputError{fmt.Sprintf("the secret has %d bytes, but needs at least %d", len(text), minSecret), "use --pattern for a shorter text"}
-	}
-	return checked(Request{Name: name, Pattern: regexp.MustCompile(regexp.QuoteMeta(text)), text: text})
-}
-
-func checked(r Request) (Request, error) {
-	if r.Name == "" {
-		r.Name = DefaultName
-	}
-	switch {
-	case len(r.Name) > maxName || !names().MatchString(r.Name):
-		return r, &InputError{fmt.Sprintf("the name must have 1 to %d of the characters a-z and 0-9, with single hyphens between them", maxName), ""}
-	case r.Pattern.MatchString(r.Name):
-		return r, &InputError{"the name for the markers contains the text", "choose another with --name"}
-	}
-	return r, nil
-}
 
 // A File is a file with the number of replacements that were, or would be, made in it.
 type File struct {
@@ -168,9 +102,15 @@ func New(ws *workspace.Workspace, c *capture.Capture, r Request) *Redactor {
 	return &Redactor{ws, c, r}
 }
 
-// texts returns a function that applies the request and adds what it replaces to found.
-func (r *Redactor) texts(found *secrets.Found) *secrets.Redactor {
-	return secrets.Matching(r.request.Pattern, r.request.Name, found)
+// files returns what redacts files, with some changes.
+func (r *Redactor) files(c changes) files { return files{r.ws.Store, &r.request, c} }
+
+// shared redacts the files that conversations share, and reports matches in the user's
+// state.
+func (r *Redactor) shared(result *Result, c changes) error {
+	err := r.files(c).shared(result)
+	r.state(result)
+	return err
 }
 
 // Find reports what Apply would redact in conversations, and changes nothing. It calls
@@ -200,16 +140,16 @@ func (r *Redactor) find(e store.Entry) (*Conversation, *secrets.Found, error) {
 		return nil, nil, err
 	}
 	c, found := &Conversation{Entry: e, attached: attached}, &secrets.Found{}
-	by := store.Redaction{Name: r.request.Name, Texts: r.texts(found)}
+	by := store.Redaction{Name: r.request.Name, Texts: r.request.texts(found)}
 	err = r.each(e, func(conv *store.Conversation) error {
 		places, err := conv.Texts(by)
 		c.add(places)
 		return err
 	})
 	if err == nil {
-		err = r.files(c, found, dry)
+		err = r.files(dry).conversation(c, found)
 	}
-	_, c.Named = r.named(e.Path, found)
+	_, c.Named = r.request.named(e.Path, found)
 	return c, found, err
 }
 
@@ -234,7 +174,7 @@ func (r *Redactor) Apply(ctx context.Context, entries []store.Entry, progress fu
 			renamed = append(renamed, path.Base(e.Path))
 		}
 	}
-	errs = append(errs, r.shared(result, r.changes(result, renamed)))
+	errs = append(errs, r.shared(result, following(r.ws.Store, result, renamed)))
 	return result, errors.Join(errs...)
 }
 
@@ -249,7 +189,7 @@ func (r *Redactor) apply(ctx context.Context, e store.Entry) (*Conversation, err
 	if err != nil || len(c.Files) == 0 && !c.Named {
 		return c, err
 	}
-	by := store.Redaction{Name: r.request.Name, Texts: r.texts(nil)}
+	by := store.Redaction{Name: r.request.Name, Texts: r.request.texts(nil)}
 	if found.Len() > 0 { // comes first, so that everything captured from now on is redacted
 		known, err := r.ws.Registry.Redactions.Add(e.Session.ID, r.request.Name, found, r.ws.Env.Entropy())
 		if err != nil {
@@ -270,7 +210,7 @@ func (r *Redactor) apply(ctx context.Context, e store.Entry) (*Conversation, err
 		err = r.rename(ctx, c, found)
 	}
 	if err == nil {
-		err = r.files(c, nil, writing(r))
+		err = r.files(writing(r.ws.Store)).conversation(c, nil)
 	}
 	if err == nil {
 		err = r.remaining(c)
@@ -307,19 +247,19 @@ func (r *Redactor) lock(e store.Entry) (unlock func(), err error) {
 // waiting records and twins, its sub-agents, the twins' own files, and the records that git
 // removed.
 func (r *Redactor) each(e store.Entry, f func(*store.Conversation) error) error {
-	if err := r.eachIn(func() (*store.Conversation, error) { return r.ws.Store.Open(e) }, f); err != nil {
+	if err := eachIn(func() (*store.Conversation, error) { return r.ws.Store.Open(e) }, f); err != nil {
 		return err
 	}
 	for _, name := range append([]string{e.Path}, e.Twins...) {
 		if name != e.Path {
-			if err := r.eachIn(func() (*store.Conversation, error) { return r.ws.Store.Conversation(name) }, f); err != nil && !errors.Is(err, store.ErrNotFound) {
+			if err := eachIn(func() (*store.Conversation, error) { return r.ws.Store.Conversation(name) }, f); err != nil && !errors.Is(err, store.ErrNotFound) {
 				return err
 			}
 		}
 		if !slices.Contains(r.ws.Store.TakenPaths(), name) {
 			continue
 		}
-		if err := r.eachIn(func() (*store.Conversation, error) { return r.ws.Store.Taken(name) }, f); err != nil {
+		if err := eachIn(func() (*store.Conversation, error) { return r.ws.Store.Taken(name) }, f); err != nil {
 			return err
 		}
 	}
@@ -327,7 +267,7 @@ func (r *Redactor) each(e store.Entry, f func(*store.Conversation) error) error 
 }
 
 // eachIn calls f with a conversation and its sub-agents.
-func (r *Redactor) eachIn(open func() (*store.Conversation, error), f func(*store.Conversation) error) error {
+func eachIn(open func() (*store.Conversation, error), f func(*store.Conversation) error) error {
 	c, err := open()
 	if err != nil {
 		return err
@@ -339,7 +279,7 @@ func (r *Redactor) eachIn(open func() (*store.Conversation, error), f func(*stor
 	}
 	for _, name := range names {
 		if err == nil {
-			err = r.eachIn(func() (*store.Conversation, error) { return c.Subagent(name) }, f)
+			err = eachIn(func() (*store.Conversation, error) { return c.Subagent(name) }, f)
 		}
 	}
 	return err
@@ -357,7 +297,7 @@ func (r *Redactor) InGit(ctx context.Context, entries []store.Entry, most time.D
 	if len(paths) > maxPaths {
 		paths = []string{".workspace", "conversations"}
 	}
-	return git.FindHolders(ctx, r.ws.Store.Root(), paths, r.has)
+	return git.FindHolders(ctx, r.ws.Store.Root(), paths, r.request.has)
 }
 
 // maxPaths limits the number of paths on a command line.

@@ -1,0 +1,88 @@
+package redact
+
+import (
+	"os"
+
+	"cortext/store"
+)
+
+// maxFile is the size of the largest file that is read, in bytes.
+const maxFile = 64 << 20
+
+// state reports matches in the user's state and in unfinished launches. cortext keeps only
+// ids and paths there, but a path may contain the text.
+func (r *Redactor) state(result *Result) {
+	for _, name := range r.ws.Registry.Files() {
+		if b, err := os.ReadFile(name); err == nil && r.request.has(b) {
+			result.Left = append(result.Left, Left{Path: name, Lines: r.request.lines(b), Why: "cortext's own state names a folder or a failure with it"})
+		}
+	}
+	for _, c := range result.Conversations {
+		if len(c.Files) == 0 {
+			continue
+		}
+		for _, launch := range r.ws.Registry.LaunchesOf(c.Entry.Session.ID) {
+			for _, f := range launch.Files {
+				if b, err := os.ReadFile(f.Path); err == nil && r.request.has(b) {
+					c.Left = append(c.Left, Left{Path: f.Path, Why: "an agent was started with it: end that session"})
+				}
+			}
+		}
+	}
+}
+
+// remaining reports where the folders of a conversation still have the text: in ids, names
+// and paths, which stay, and in files that are not cortext's.
+func (r *Redactor) remaining(c *Conversation) error {
+	for _, folder := range append([]string{c.Entry.Path}, c.Entry.Twins...) {
+		err := r.files(dry).each(folder+"/.session", &c.Report, func(name string, b []byte) error {
+			if r.request.has(b) {
+				c.Left = append(c.Left, Left{Path: name, Lines: r.request.lines(b), Why: "an id, a name or a path, which cannot be changed"})
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Transcripts reports the agents' transcripts of a conversation that have the text or may
+// have it. cortext does not change transcripts.
+func (r *Redactor) Transcripts(e store.Entry) (left []Left) {
+	seen := map[string]bool{}
+	look := func(name string) {
+		if name == "" || seen[name] {
+			return
+		}
+		seen[name] = true
+		info, err := os.Stat(name)
+		if err != nil {
+			left = append(left, Left{Path: name, Why: "the agent's transcript may have it"})
+			return
+		}
+		if info.Size() <= maxFile || info.Mode().IsRegular() {
+			if b, err := os.ReadFile(name); err == nil && !r.request.has(b) {
+				return
+			}
+		}
+		left = append(left, Left{Path: name, Why: "the agent's transcript"})
+	}
+	for _, src := range e.Session.Sources {
+		agent, ok := r.ws.Env.Agent(src.Agent)
+		if !ok {
+			continue
+		}
+		name, ok, _ := agent.Locate(r.ws.Env.Machine, src.NativeID)
+		if !ok {
+			continue
+		}
+		look(name)
+		subs, _ := agent.Subagents(name)
+		for _, sub := range subs {
+			look(sub.Path)
+		}
+	}
+	return left
+}

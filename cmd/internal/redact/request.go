@@ -1,0 +1,149 @@
+package redact
+
+import (
+	"bytes"
+	"fmt"
+	"path"
+	"regexp"
+	"strings"
+	"sync"
+
+	"cortext/store"
+	"cortext/store/secrets"
+)
+
+// A Request says what to redact.
+type Request struct {
+	Name      string         // name in the markers
+	Pattern   *regexp.Regexp // matches the text after decoding
+	text      string         // the literal text, if there is just one
+	Documents bool           // also change documents that people wrote
+	Rename    bool           // also rename folders that git knows
+}
+
+// An InputError reports a request that cannot be carried out.
+type InputError struct{ Why, Hint string }
+
+func (e *InputError) Error() string { return e.Why }
+
+// DefaultName is the name in the markers if the user gives none.
+const DefaultName = "by-user"
+
+var names = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`) })
+
+// maxName is the maximum length of a name.
+const maxName = 40
+
+// ForPattern returns the request to redact the matches of an RE2 expression.
+func ForPattern(expr, name string) (r Request, err error) {
+	re, err := regexp.Compile(expr)
+	if err != nil {
+		return r, &InputError{"the pattern is not a valid expression: " + syntax(err, expr), "the syntax is that of RE2"}
+	}
+	if re.MatchString("") {
+		return r, &InputError{"the pattern matches the empty text", "make it match at least one character"}
+	}
+	return checked(Request{Name: name, Pattern: re})
+}
+
+// syntax describes a syntax error without repeating the expression.
+func syntax(err error, expr string) string {
+	return strings.ReplaceAll(strings.TrimPrefix(err.Error(), "error parsing regexp: "), expr, "…")
+}
+
+// minSecret is the minimum length of a text to redact, in bytes.
+const minSecret = 4
+
+// ForText returns the request to redact a literal text.
+func ForText(text, name string) (r Request, err error) {
+	text = strings.TrimRight(text, "\r\n")
+	if len(text) < minSecret {
+		return r, &InputError{fmt.Sprintf("the secret has %d bytes, but needs at least %d", len(text), minSecret), "use --pattern for a shorter text"}
+	}
+	return checked(Request{Name: name, Pattern: regexp.MustCompile(regexp.QuoteMeta(text)), text: text})
+}
+
+func checked(r Request) (Request, error) {
+	if r.Name == "" {
+		r.Name = DefaultName
+	}
+	switch {
+	case len(r.Name) > maxName || !names().MatchString(r.Name):
+		return r, &InputError{fmt.Sprintf("the name must have 1 to %d of the characters a-z and 0-9, with single hyphens between them", maxName), ""}
+	case r.Pattern.MatchString(r.Name):
+		return r, &InputError{"the name for the markers contains the text", "choose another with --name"}
+	}
+	return r, nil
+}
+
+// texts returns a function that applies the request and adds what it replaces to found.
+func (r *Request) texts(found *secrets.Found) *secrets.Redactor {
+	return secrets.Matching(r.Pattern, r.Name, found)
+}
+
+// count returns b redacted and the number of replacements.
+func (r *Request) count(b []byte) ([]byte, int) {
+	counts := secrets.Counts{}
+	out, err := r.texts(nil).Loose(b, counts)
+	if err != nil {
+		return b, 0
+	}
+	return out, counts.Sum()
+}
+
+// has reports whether a file has the text.
+func (r *Request) has(b []byte) bool {
+	_, n := r.count(b)
+	return n > 0
+}
+
+// lines returns the numbers, from 1, of the lines that contain the text. It returns none if
+// the text spans lines.
+func (r *Request) lines(b []byte) (list []int) {
+	n := 0
+	for line := range bytes.Lines(b) {
+		if n++; r.has(line) {
+			list = append(list, n)
+		}
+	}
+	return list
+}
+
+// minSlug is the length in bytes of the shortest part of a folder's name that counts.
+const minSlug = 4
+
+// named returns the words of a folder's name without the text and the texts in found. ok is
+// false if the name has none of them.
+func (r *Request) named(folder string, found *secrets.Found) (words string, ok bool) {
+	name := path.Base(folder)
+	words = name
+	if parts := strings.SplitN(name, "-", 3); len(parts) == 3 {
+		words = parts[2]
+	}
+	if i := strings.LastIndexByte(words, '-'); i > 0 {
+		words = words[:i] // cut off the id
+	}
+	if rest := r.Pattern.ReplaceAllString(words, "redacted"); rest != words {
+		words, ok = rest, true
+	}
+	without := func(text string) bool {
+		slug := store.Slug(text)
+		if len(slug) < minSlug || slug == "untitled" {
+			return false
+		}
+		for n := len(slug); n >= minSlug; n-- { // the name may end within the text
+			if n < len(slug) && !strings.HasSuffix(words, slug[:n]) || !strings.Contains(words, slug[:n]) {
+				continue
+			}
+			if n < len(slug) && n < 2*minSlug {
+				break
+			}
+			words, ok = strings.ReplaceAll(words, slug[:n], "redacted"), true
+			break
+		}
+		return false
+	}
+	without(r.text)
+	found.Any(without)
+	return words, ok
+}
