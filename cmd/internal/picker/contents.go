@@ -196,6 +196,44 @@ func (c *contents) newDay(item int) bool {
 	return item == 0 || heading(c.list.at(c.rows, item).LastActive, now) != heading(c.list.at(c.rows, item-1).LastActive, now)
 }
 
+// line returns the line that the user is editing.
+func (c *contents) line() *line {
+	if c.said.on {
+		return &c.said.words
+	}
+	return &c.words
+}
+
+// typed changes the words and updates the list.
+func (c *contents) typed(change func(*line) bool) tea.Cmd {
+	before := c.line().String()
+	if !change(c.line()) || c.line().String() == before {
+		return nil
+	}
+	if c.said.on {
+		return c.said.again(c)
+	}
+	return c.filter()
+}
+
+// loadEverywhere reads the conversations of all workspaces.
+func (c *contents) loadEverywhere() tea.Cmd {
+	c.busy++
+	return c.work.do(func() tea.Msg {
+		rows, err := c.o.Everywhere(c.ctx)
+		return elsewhere{rows, err}
+	})
+}
+
+// carryOut runs an action for the conversation at the cursor.
+func (c *contents) carryOut(a Action) tea.Cmd {
+	row := *c.chosen()
+	return c.work.do(func() tea.Msg {
+		said, err := c.o.Act(c.ctx, a, row)
+		return acted{said, err}
+	})
+}
+
 // after returns a command that waits before it runs another command.
 func after(wait time.Duration, cmd tea.Cmd) tea.Cmd {
 	return tea.Tick(wait, func(time.Time) tea.Msg { return cmd() })

@@ -36,8 +36,8 @@ func TestFork(t *testing.T) {
 	o.Prompts = func(context.Context, listing.Row) ([]Prompt, error) { return nil, errors.New("cannot be read") }
 	drive(t, o, 80, 24, func(d *driver) {
 		d.press("alt+f")
-		if d.m.mode != browsing || d.m.notice != "cannot be read" || d.m.busy != 0 {
-			t.Errorf("mode %d, %q, busy %d", d.m.mode, d.m.notice, d.m.busy)
+		if d.m.mode != browsing || d.m.notice.text != "cannot be read" || d.m.busy != 0 {
+			t.Errorf("mode %d, %q, busy %d", d.m.mode, d.m.notice.text, d.m.busy)
 		}
 	})
 }
@@ -55,12 +55,12 @@ func TestUndo(t *testing.T) {
 	}
 	drive(t, o, 80, 24, func(d *driver) {
 		d.press("alt+u")
-		if d.m.notice != "back again" || d.m.failed {
-			t.Errorf("%q", d.m.notice)
+		if d.m.notice.text != "back again" || d.m.notice.failed {
+			t.Errorf("%q", d.m.notice.text)
 		}
 		d.press("tab", "u")
-		if d.m.notice != "nothing to undo" || !d.m.failed {
-			t.Errorf("%q", d.m.notice)
+		if d.m.notice.text != "nothing to undo" || !d.m.notice.failed {
+			t.Errorf("%q", d.m.notice.text)
 		}
 	})
 }

@@ -13,7 +13,7 @@ import (
 
 // key handles a key.
 func (m *model) key(key tea.KeyPressMsg) tea.Cmd {
-	m.notice, m.failed = "", false
+	m.notice = notice{}
 	stroke := key.Keystroke()
 	switch stroke {
 	case "ctrl+c":
@@ -36,7 +36,7 @@ func (m *model) key(key tea.KeyPressMsg) tea.Cmd {
 		m.mode = browsing
 		return nil
 	}
-	if m.moveKey(stroke) {
+	if m.list.key(stroke, m.inList) {
 		return nil
 	}
 	switch stroke {
@@ -82,26 +82,6 @@ func letterOf(key tea.KeyPressMsg) rune {
 	return unicode.ToLower(key.Code)
 }
 
-// line returns the line that the user is editing.
-func (m *model) line() *line {
-	if m.said.on {
-		return &m.said.words
-	}
-	return &m.words
-}
-
-// typed changes the words and updates the list.
-func (m *model) typed(change func(*line) bool) tea.Cmd {
-	before := m.line().String()
-	if !change(m.line()) || m.line().String() == before {
-		return nil
-	}
-	if m.said.on {
-		return m.said.again(&m.contents)
-	}
-	return m.filter()
-}
-
 func (m *model) paste(text string) tea.Cmd {
 	insert := func(l *line) bool { l.insert(text); return true }
 	switch m.mode {
@@ -112,30 +92,6 @@ func (m *model) paste(text string) tea.Cmd {
 		return m.typed(insert)
 	}
 	return nil
-}
-
-// moveKey handles the keys that move the cursor, and reports whether key is one of them.
-func (m *model) moveKey(stroke string) bool {
-	switch stroke {
-	case "up", "ctrl+p":
-		m.list.move(-1)
-	case "down", "ctrl+n":
-		m.list.move(1)
-	case "pgup":
-		m.list.move(-m.list.page)
-	case "pgdown":
-		m.list.move(m.list.page)
-	case "home":
-		m.list.moveTo(0)
-	case "end":
-		m.list.moveTo(len(m.list.items) - 1)
-	default:
-		if !m.inList || stroke != "j" && stroke != "k" {
-			return false
-		}
-		m.list.move(map[string]int{"j": 1, "k": -1}[stroke])
-	}
-	return true
 }
 
 // back goes back one step: it leaves the search, then clears the words, then leaves the list.
@@ -184,7 +140,7 @@ func (m *model) command(letter rune) (tea.Cmd, bool) {
 		}), true
 	case 'y':
 		if row := m.chosen(); row != nil {
-			m.notice = "copied " + row.ID
+			m.notice.say("copied " + row.ID)
 			return tea.SetClipboard(row.ID), true
 		}
 	case 'h':
@@ -192,7 +148,7 @@ func (m *model) command(letter rune) (tea.Cmd, bool) {
 		return m.replace(m.finder.index), true
 	case '/':
 		if m.o.Search == nil {
-			m.notice = "messages cannot be searched here"
+			m.notice.say("messages cannot be searched here")
 			return nil, true
 		}
 		m.inList = false
@@ -216,7 +172,7 @@ func (m *model) act(letter rune) (tea.Cmd, bool) {
 	a := m.o.Actions[i]
 	switch {
 	case m.o.ReadOnly != "":
-		m.fail(fmt.Errorf("%s: %s", a.Name, m.o.ReadOnly))
+		m.notice.fail(fmt.Errorf("%s: %s", a.Name, m.o.ReadOnly))
 	case m.chosen() == nil:
 	case a.Input != "":
 		m.pending, m.topic, m.mode = a, line{}, naming
@@ -231,33 +187,17 @@ func (m *model) act(letter rune) (tea.Cmd, bool) {
 	return nil, true
 }
 
-func (m *model) carryOut(a Action) tea.Cmd {
-	row := *m.chosen()
-	return m.work.do(func() tea.Msg {
-		said, err := m.o.Act(m.ctx, a, row)
-		return acted{said, err}
-	})
-}
-
 // allWorkspaces switches between this workspace and all workspaces.
 func (m *model) allWorkspaces() tea.Cmd {
 	switch {
 	case m.o.Everywhere == nil:
-		m.notice = "all workspaces cannot be listed"
+		m.notice.say("all workspaces cannot be listed")
 		return nil
 	case m.everywhere:
 		m.everywhere = false
 		return m.replace(m.home)
 	}
 	return m.loadEverywhere()
-}
-
-func (m *model) loadEverywhere() tea.Cmd {
-	m.busy++
-	return m.work.do(func() tea.Msg {
-		rows, err := m.o.Everywhere(m.ctx)
-		return elsewhere{rows, err}
-	})
 }
 
 // fork reads the prompts of the conversation at the cursor, to ask where the fork ends.

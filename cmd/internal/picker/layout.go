@@ -59,8 +59,8 @@ func (m *model) statusLine() string {
 	switch {
 	case m.mode == confirming:
 		return m.pending.Ask + " [y/N]"
-	case m.notice != "":
-		return m.notice
+	case m.notice.text != "":
+		return m.notice.text
 	case m.o.ReadOnly != "" && len(m.o.Actions) > 0:
 		return m.o.ReadOnly
 	}

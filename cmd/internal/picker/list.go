@@ -134,3 +134,28 @@ func (l *list) fit(lines int, height func(item int, top bool) int) {
 	l.top = min(max(l.top, first), l.cursor)
 	l.page = max(l.cursor-first, 1)
 }
+
+// key handles the keys that move the cursor, and reports whether a key is one of them.
+// letters says whether j and k are.
+func (l *list) key(stroke string, letters bool) bool {
+	switch stroke {
+	case "up", "ctrl+p":
+		l.move(-1)
+	case "down", "ctrl+n":
+		l.move(1)
+	case "pgup":
+		l.move(-l.page)
+	case "pgdown":
+		l.move(l.page)
+	case "home":
+		l.moveTo(0)
+	case "end":
+		l.moveTo(len(l.items) - 1)
+	default:
+		if !letters || stroke != "j" && stroke != "k" {
+			return false
+		}
+		l.move(map[string]int{"j": 1, "k": -1}[stroke])
+	}
+	return true
+}

@@ -74,7 +74,7 @@ func (m *model) nameKey(key tea.KeyPressMsg) tea.Cmd {
 		if topic := strings.Join(strings.Fields(m.topic.String()), " "); topic != "" {
 			return m.leave(Choice{Kind: New, Type: m.choice.Type, Topic: topic})
 		}
-		m.notice = "a conversation needs a topic"
+		m.notice.say("a conversation needs a topic")
 	default:
 		m.topic.edit(key)
 	}

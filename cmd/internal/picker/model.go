@@ -36,8 +36,7 @@ type model struct {
 	topic   line
 	pending Action // to confirm
 	preview previews
-	notice  string // one line above the keys, until the next key
-	failed  bool   // the notice is an error
+	notice  notice
 	click   click
 	choice  Choice
 }
@@ -124,12 +123,12 @@ func (m *model) update(msg tea.Msg) tea.Cmd {
 		return m.then(nil)
 	case prepared:
 		m.busy--
-		m.fail(msg.err)
+		m.notice.fail(msg.err)
 		return m.reload(false)
 	case reload:
 		return m.reload(true)
 	case reloaded:
-		m.fail(msg.err)
+		m.notice.fail(msg.err)
 		cmd := m.then(m.refresh(msg))
 		if msg.next {
 			cmd = tea.Batch(cmd, m.later(max(reloadEvery, reloadShare*msg.took)))
@@ -138,7 +137,7 @@ func (m *model) update(msg tea.Msg) tea.Cmd {
 	case elsewhere:
 		m.busy--
 		if msg.err != nil {
-			m.fail(msg.err)
+			m.notice.fail(msg.err)
 			return nil
 		}
 		m.everywhere = true
@@ -152,13 +151,13 @@ func (m *model) update(msg tea.Msg) tea.Cmd {
 		}
 	case heard:
 		if msg.number == m.said.number {
-			m.fail(msg.err)
+			m.notice.fail(msg.err)
 		}
 		return m.then(m.said.add(&m.contents, msg))
 	case acted:
-		m.fail(msg.err)
+		m.notice.fail(msg.err)
 		if msg.err == nil {
-			m.notice, m.failed = msg.said, false
+			m.notice.say(msg.said)
 		}
 		if m.everywhere {
 			return m.loadEverywhere()
@@ -166,7 +165,7 @@ func (m *model) update(msg tea.Msg) tea.Cmd {
 		return m.reload(false)
 	case prompted:
 		m.busy--
-		m.fail(msg.err)
+		m.notice.fail(msg.err)
 		if msg.err == nil && m.mode == browsing {
 			m.askPoint(msg.row, msg.prompts)
 		}
@@ -177,13 +176,6 @@ func (m *model) update(msg tea.Msg) tea.Cmd {
 // then adds the actions that follow each move of the cursor to a command.
 func (m *model) then(cmd tea.Cmd) tea.Cmd {
 	return tea.Batch(cmd, m.preview.rest(m.chosen()))
-}
-
-// fail shows an error until the next key.
-func (m *model) fail(err error) {
-	if err != nil && !errors.Is(err, context.Canceled) {
-		m.notice, m.failed = err.Error(), true
-	}
 }
 
 // leave ends the picker with a choice.
@@ -206,7 +198,7 @@ func (m *model) present() *listing.Row {
 	row := m.chosen()
 	if row != nil && (m.list.isGone(row.ID) || m.o.Exists != nil && !m.o.Exists(*row)) {
 		m.list.gone(row.ID)
-		m.fail(ErrGone)
+		m.notice.fail(ErrGone)
 		return nil
 	}
 	return row

@@ -55,7 +55,7 @@ type click struct {
 
 // clicked moves the cursor to the item under the mouse. A double click resumes it.
 func (m *model) clicked(at tea.Mouse) tea.Cmd {
-	m.notice = ""
+	m.notice = notice{}
 	if m.mode != browsing || at.Button != tea.MouseLeft {
 		return nil
 	}

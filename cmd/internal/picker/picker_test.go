@@ -271,8 +271,8 @@ func TestReload(t *testing.T) {
 			t.Fatalf("after it is gone, the cursor is on %q of %q", got.Title, d.titles())
 		}
 		d.press("enter")
-		if d.left || d.m.notice != ErrGone.Error() {
-			t.Errorf("what is gone is resumed: %q", d.m.notice)
+		if d.left || d.m.notice.text != ErrGone.Error() {
+			t.Errorf("what is gone is resumed: %q", d.m.notice.text)
 		}
 		d.press("down")
 		if got := d.m.chosen(); got.ID != grown[3].ID || len(d.m.list.items) != 9 {
@@ -281,7 +281,7 @@ func TestReload(t *testing.T) {
 		d.reload(grown)
 		d.press("up", "enter")
 		if !d.left || d.m.choice.Row.ID != grown[2].ID {
-			t.Errorf("what has come back is not resumed: %q", d.m.notice)
+			t.Errorf("what has come back is not resumed: %q", d.m.notice.text)
 		}
 	})
 }
@@ -330,8 +330,8 @@ func TestExists(t *testing.T) {
 	o.Exists = func(listing.Row) bool { return false }
 	drive(t, o, 80, 24, func(d *driver) {
 		d.press("enter")
-		if d.left || d.m.notice != ErrGone.Error() {
-			t.Errorf("%q", d.m.notice)
+		if d.left || d.m.notice.text != ErrGone.Error() {
+			t.Errorf("%q", d.m.notice.text)
 		}
 	})
 	o.Exists = nil

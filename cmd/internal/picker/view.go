@@ -30,7 +30,7 @@ func (m *model) View() tea.View {
 	if text := m.statusLine(); text != "" {
 		look := plain
 		switch {
-		case m.failed:
+		case m.notice.failed:
 			look = bad
 		case m.mode == confirming:
 			look = strong
