@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"cortext/cmd/internal/export/highlight"
-	"cortext/cmd/internal/shown"
 )
 
 // mostCode is the maximum number of bytes of code that are coloured.
@@ -60,28 +59,6 @@ func appendPatch(dst []byte, patch string) []byte {
 		}
 	}
 	return dst
-}
-
-// mostMarkdown is the maximum number of bytes of Markdown to render. Longer texts, such as
-// pasted logs, are shown as typed.
-const mostMarkdown = 256 << 10
-
-// markdown renders a message's text.
-func (w *writer) markdown(s string) {
-	s = shown.Clean(s)
-	if len(s) > mostMarkdown {
-		w.pre(s, "")
-		return
-	}
-	if w.r.markdown != nil {
-		if html, ok := w.r.markdown(w.buf[:0], s); ok {
-			w.buf = html
-			_, _ = w.out.Write(html)
-			return
-		}
-	}
-	w.buf = appendPlain(w.buf[:0], s)
-	_, _ = w.out.Write(w.buf)
 }
 
 // appendPlain appends Markdown as typed, except that it renders code blocks.

@@ -36,17 +36,6 @@ var (
 	errDamaged   = errors.New("its data is not what was written")
 )
 
-// data writes the conversation as data, with the hash of the page before it.
-func (w *writer) data(data, sum []byte) {
-	w.raw(dataBegin + hex.EncodeToString(sum) + dataLines)
-	encoded := base64.NewEncoder(base64.StdEncoding, w.out)
-	packed := zlib.NewWriter(encoded)
-	_, _ = packed.Write(data) // bufio keeps the error for Flush
-	_ = packed.Close()
-	_ = encoded.Close()
-	w.raw(dataEnd + "\n")
-}
-
 // Is reports whether a file that starts with head is HTML. [Data] says whether it is ours.
 func Is(head []byte) bool {
 	text := strings.ToLower(strings.TrimLeft(string(head[:min(len(head), 64)]), "\uFEFF \t\r\n"))

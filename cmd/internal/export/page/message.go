@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"cortext/cmd/internal/export/call"
-	"cortext/cmd/internal/export/highlight"
 	"cortext/cmd/internal/shown"
 	"cortext/schema"
 )
@@ -19,11 +18,11 @@ func (w *writer) turn(t *turn) {
 	if w.prefix != "" {
 		element = "div" // not a landmark within a sub-agent
 	}
-	w.raw("<" + element + " class=\"turn\" id=\"" + w.prefix + "p" + n + "\"")
+	w.out.raw("<" + element + " class=\"turn\" id=\"" + w.prefix + "p" + n + "\"")
 	if w.prefix == "" {
-		w.raw(" aria-label=\"Prompt " + n + "\"")
+		w.out.raw(" aria-label=\"Prompt " + n + "\"")
 	}
-	w.raw(">\n")
+	w.out.raw(">\n")
 	for _, m := range t.messages {
 		switch m.Role {
 		case schema.User:
@@ -35,45 +34,45 @@ func (w *writer) turn(t *turn) {
 		}
 	}
 	w.endCalls()
-	w.raw("</" + element + ">\n")
+	w.out.raw("</" + element + ">\n")
 }
 
 // open starts the element of a message. The message's number links to the message.
 func (w *writer) open(m *schema.Message, class string) {
 	w.endCalls()
 	n := strconv.Itoa(m.Number)
-	w.raw("<div class=\"" + class + "\" id=\"" + w.prefix + "m" + n + "\"><a class=\"no\" href=\"#" + w.prefix + "m" + n + "\" aria-label=\"Message " + n + "\">#" + n + "</a>")
+	w.out.raw("<div class=\"" + class + "\" id=\"" + w.prefix + "m" + n + "\"><a class=\"no\" href=\"#" + w.prefix + "m" + n + "\" aria-label=\"Message " + n + "\">#" + n + "</a>")
 }
 
 // ask writes a user prompt.
 func (w *writer) ask(m *schema.Message, t *turn) {
 	w.open(m, "ask")
-	w.raw("<h2 class=\"hide\">The user said</h2>")
+	w.out.raw("<h2 class=\"hide\">The user said</h2>")
 	w.parts(m)
 	w.endCalls()
 	facts := t.facts()
 	if len(facts) > 0 || t.failed > 0 || t.added+t.removed > 0 {
-		w.raw("<p class=\"soft\">")
-		w.text(strings.Join(facts, " · "))
+		w.out.raw("<p class=\"soft\">")
+		w.out.text(strings.Join(facts, " · "))
 		if t.failed > 0 {
-			w.raw(" · <span class=\"bad\">" + strconv.Itoa(t.failed) + " failed</span>")
+			w.out.raw(" · <span class=\"bad\">" + strconv.Itoa(t.failed) + " failed</span>")
 		}
 		if t.added+t.removed > 0 {
-			w.raw(" · " + call.Changed(t.added, t.removed))
+			w.out.raw(" · " + call.Changed(t.added, t.removed))
 		}
-		w.raw("</p>")
+		w.out.raw("</p>")
 	}
-	w.raw("</div>\n")
+	w.out.raw("</div>\n")
 }
 
 // event writes a message that is neither the user's nor the agent's.
 func (w *writer) event(m *schema.Message) {
 	w.open(m, "event")
-	w.raw("<details class=\"fold\"><summary>")
-	w.text(firstLine(shown.Clean(m.Content)))
-	w.raw("</summary>")
-	w.pre(shown.Clean(m.Content), "")
-	w.raw("</details></div>\n")
+	w.out.raw("<details class=\"fold\"><summary>")
+	w.out.text(firstLine(shown.Clean(m.Content)))
+	w.out.raw("</summary>")
+	w.out.pre(shown.Clean(m.Content), "")
+	w.out.raw("</details></div>\n")
 }
 
 // answer writes an agent's message with its calls.
@@ -84,11 +83,11 @@ func (w *writer) answer(m *schema.Message) {
 	}
 	w.open(m, "answer")
 	if m.Reasoning != "" {
-		w.raw("<details class=\"fold reasoning\"><summary>")
-		w.text(firstLine(shown.Clean(m.Reasoning)))
-		w.raw("</summary><div class=\"md\">")
-		w.markdown(m.Reasoning)
-		w.raw("</div></details>")
+		w.out.raw("<details class=\"fold reasoning\"><summary>")
+		w.out.text(firstLine(shown.Clean(m.Reasoning)))
+		w.out.raw("</summary><div class=\"md\">")
+		w.out.markdown(m.Reasoning)
+		w.out.raw("</div></details>")
 	}
 	w.within = true
 	w.parts(m)
@@ -131,12 +130,12 @@ func (w *writer) parts(m *schema.Message) {
 		case strings.TrimSpace(p.Text) != "":
 			w.endCalls()
 			if m.Role == schema.Assistant && !w.within { // text that follows calls
-				w.raw("<div class=\"answer\">")
+				w.out.raw("<div class=\"answer\">")
 				w.within = true
 			}
-			w.raw("<div class=\"md\">")
-			w.markdown(p.Text)
-			w.raw("</div>")
+			w.out.raw("<div class=\"md\">")
+			w.out.markdown(p.Text)
+			w.out.raw("</div>")
 		}
 	}
 }
@@ -145,14 +144,14 @@ func (w *writer) parts(m *schema.Message) {
 // they share a card with the calls of the next message.
 func (w *writer) endMessage() {
 	if w.within {
-		w.raw("</div>\n")
+		w.out.raw("</div>\n")
 		w.within = false
 	}
 }
 
 func (w *writer) endCalls() {
 	if w.joined {
-		w.raw("</div>\n")
+		w.out.raw("</div>\n")
 		w.joined = false
 	}
 }
@@ -162,7 +161,7 @@ func (w *writer) endCalls() {
 func (w *writer) step(id, name string, m *schema.Message, anchor int) {
 	w.endMessage()
 	if !w.joined {
-		w.raw("<div class=\"card calls\">\n")
+		w.out.raw("<div class=\"card calls\">\n")
 		w.joined = true
 	}
 	c, ok := w.call(id)
@@ -176,31 +175,31 @@ func (w *writer) step(id, name string, m *schema.Message, anchor int) {
 	case call.None:
 		class, mark, said = "call none", "○", "no result"
 	}
-	w.raw("<details class=\"" + class + "\"")
+	w.out.raw("<details class=\"" + class + "\"")
 	if anchor > 0 {
-		w.raw(" id=\"" + w.prefix + "m" + strconv.Itoa(anchor) + "\"")
+		w.out.raw(" id=\"" + w.prefix + "m" + strconv.Itoa(anchor) + "\"")
 	}
-	w.raw("><summary><span class=\"mark\" aria-hidden=\"true\">" + mark + "</span><span class=\"hide\">" + said + ": </span><b>")
-	w.text(shown.Clean(c.Name))
-	w.raw("</b> <code class=\"arg\">")
-	w.text(shown.Clean(c.Argument))
-	w.raw("</code> <span class=\"out\">")
-	w.text(shown.Clean(c.Outcome))
-	w.raw("</span></summary>\n<div class=\"body\">")
+	w.out.raw("><summary><span class=\"mark\" aria-hidden=\"true\">" + mark + "</span><span class=\"hide\">" + said + ": </span><b>")
+	w.out.text(shown.Clean(c.Name))
+	w.out.raw("</b> <code class=\"arg\">")
+	w.out.text(shown.Clean(c.Argument))
+	w.out.raw("</code> <span class=\"out\">")
+	w.out.text(shown.Clean(c.Outcome))
+	w.out.raw("</span></summary>\n<div class=\"body\">")
 	w.body(c, ok)
 	w.attachments(id)
-	w.raw("<p class=\"soft\"><a href=\"#" + w.prefix + "m" + strconv.Itoa(m.Number) + "\">#" + strconv.Itoa(m.Number) + "</a>")
-	if took := w.took(id); took != "" {
-		w.raw(" · " + took)
+	w.out.raw("<p class=\"soft\"><a href=\"#" + w.prefix + "m" + strconv.Itoa(m.Number) + "\">#" + strconv.Itoa(m.Number) + "</a>")
+	if took := tookOf(w.in.History.Tools[id]); took != "" {
+		w.out.raw(" · " + took)
 	}
-	w.raw("</p></div></details>\n")
+	w.out.raw("</p></div></details>\n")
 	for _, sub := range w.subagents[id] {
 		w.subagent(sub)
 	}
 }
 
-func (w *writer) took(id string) string {
-	t := w.in.History.Tools[id]
+// tookOf formats how long a call took.
+func tookOf(t schema.Tool) string {
 	if t.DurationMS < 1000 {
 		if t.DurationMS > 0 {
 			return strconv.FormatInt(t.DurationMS, 10) + " ms"
@@ -223,119 +222,21 @@ func (w *writer) body(c *call.Call, known bool) {
 		return
 	}
 	if c.Command != "" {
-		w.pre(c.Command, "sh")
+		w.out.pre(c.Command, "sh")
 	}
 	switch {
 	case c.Diff != nil:
-		w.diff(c)
+		w.out.diff(c)
 	case c.Written != "":
-		w.pre(c.Written, c.File)
+		w.out.pre(c.Written, c.File)
 	case c.Patch != "":
-		w.pre(c.Patch, "diff")
+		w.out.pre(c.Patch, "diff")
 	case c.Input != "":
-		w.pre(c.Input, "json")
+		w.out.pre(c.Input, "json")
 	}
 	if strings.TrimSpace(c.Output) != "" {
-		w.pre(c.Output, "")
+		w.out.pre(c.Output, "")
 	}
-}
-
-// pre writes a text unchanged, coloured by the name of a language or file. It cuts a long
-// text in the middle.
-func (w *writer) pre(text, name string) {
-	head, tail, left := shorten(shown.Clean(text))
-	w.raw("<pre tabindex=\"0\"><code>")
-	w.buf = AppendCode(w.buf[:0], head, name)
-	_, _ = w.out.Write(w.buf)
-	if left > 0 {
-		w.raw("</code></pre><p class=\"soft\">… " + size(left) + " left out …</p><pre tabindex=\"0\"><code>")
-		w.buf = AppendCode(w.buf[:0], tail, name)
-		_, _ = w.out.Write(w.buf)
-	}
-	w.raw("</code></pre>")
-}
-
-// mostLines is the number of lines that are shown of a diff.
-const mostLines = 800
-
-// diff writes the diff of an edit, with the old and the new text coloured as code.
-func (w *writer) diff(c *call.Call) {
-	var old, changed []string
-	for _, h := range c.Diff {
-		for _, l := range h {
-			if l.Op != '+' {
-				old = append(old, l.Text)
-			}
-			if l.Op != '-' {
-				changed = append(changed, l.Text)
-			}
-		}
-	}
-	before, after := codeLines(old, c.File), codeLines(changed, c.File)
-	w.raw("<pre class=\"diff\" tabindex=\"0\"><code>")
-	shown := 0
-	for i, h := range c.Diff {
-		if i > 0 {
-			w.raw("<span class=\"gap\">⋯</span>")
-		}
-		for _, l := range h {
-			var code []byte
-			if l.Op != '+' {
-				code, before = next(before)
-			}
-			if l.Op != '-' {
-				code, after = next(after)
-			}
-			if shown++; shown > mostLines {
-				continue
-			}
-			switch l.Op {
-			case '+':
-				w.raw("<span class=\"add\">+ ")
-			case '-':
-				w.raw("<span class=\"del\">- ")
-			default:
-				w.raw("<span>  ")
-			}
-			_, _ = w.out.Write(code)
-			w.raw("\n</span>")
-		}
-	}
-	w.raw("</code></pre>")
-	if shown > mostLines {
-		w.raw("<p class=\"soft\">… " + count(shown-mostLines, "line") + " left out</p>")
-	}
-}
-
-func next(lines [][]byte) ([]byte, [][]byte) {
-	if len(lines) == 0 {
-		return nil, nil
-	}
-	return lines[0], lines[1:]
-}
-
-// codeLines returns lines of code as HTML. It reads them as one text, because comments and
-// strings may span lines.
-func codeLines(lines []string, file string) (list [][]byte) {
-	for i := range lines {
-		lines[i] = strings.ReplaceAll(shown.Clean(lines[i]), "\n", " ")
-	}
-	text := strings.Join(lines, "\n")
-	l, ok := highlight.Language(file)
-	if !ok || len(text) > mostCode {
-		for _, l := range lines {
-			list = append(list, AppendText(nil, l))
-		}
-		return list
-	}
-	for _, parts := range l.Lines(text) {
-		var b []byte
-		for _, p := range parts {
-			b = appendPart(b, p)
-		}
-		list = append(list, b)
-	}
-	return list
 }
 
 // pictures lists the image types that a page shows. SVG is not one of them, because it may contain scripts.
@@ -354,34 +255,33 @@ func (w *writer) attachment(a *schema.Attachment) {
 	}
 	if w.in.Content != nil && slices.Contains(pictures(), a.MediaType) && a.Bytes <= mostPicture {
 		if content, ok := w.in.Content(a.SHA256); ok && len(content) <= mostPicture {
-			w.raw("<figure><img loading=\"lazy\" alt=\"")
-			w.text(name)
-			w.raw("\" src=\"data:" + a.MediaType + ";base64," + base64.StdEncoding.EncodeToString(content) + "\"></figure>")
+			w.out.raw("<figure><img loading=\"lazy\" alt=\"")
+			w.out.text(name)
+			w.out.raw("\" src=\"data:" + a.MediaType + ";base64," + base64.StdEncoding.EncodeToString(content) + "\"></figure>")
 			return
 		}
 	}
-	w.raw("<p class=\"soft\">Attached: ")
-	w.text(name)
+	w.out.raw("<p class=\"soft\">Attached: ")
+	w.out.text(name)
 	if a.Bytes > 0 { // otherwise only the agent knew it
-		w.raw(", " + size(int(a.Bytes)))
+		w.out.raw(", " + size(int(a.Bytes)))
 	}
-	w.raw("</p>")
+	w.out.raw("</p>")
 }
 
 // subagent writes the conversation of a sub-agent, folded.
 func (w *writer) subagent(sub *Subagent) {
-	inner := w.r.writer(w.out, &sub.Input)
-	inner.out = w.out
+	inner := newWriter(w.out, &sub.Input)
 	inner.prefix = w.prefix + "s" + strconv.Itoa(len(w.calls)) + "-" + strconv.Itoa(w.nested) + "-"
 	w.nested++
-	w.raw("<details class=\"call sub\"><summary><span class=\"mark\" aria-hidden=\"true\">↳</span> <b>Sub-agent</b> <code class=\"arg\">")
-	w.text(shown.Clean(sub.Session.DisplayTitle()))
-	w.raw("</code> <span class=\"out\">" + count(len(sub.History.Messages), "message") + "</span></summary>\n<div class=\"body\">")
-	for _, t := range inner.turns() {
+	w.out.raw("<details class=\"call sub\"><summary><span class=\"mark\" aria-hidden=\"true\">↳</span> <b>Sub-agent</b> <code class=\"arg\">")
+	w.out.text(shown.Clean(sub.Session.DisplayTitle()))
+	w.out.raw("</code> <span class=\"out\">" + count(len(sub.History.Messages), "message") + "</span></summary>\n<div class=\"body\">")
+	for _, t := range turnsOf(&sub.History) {
 		inner.tally(&t)
 		inner.turn(&t)
 	}
-	w.raw("</div></details>\n")
+	w.out.raw("</div></details>\n")
 }
 
 // firstLine returns the start of a text on one line.

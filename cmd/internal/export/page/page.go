@@ -71,25 +71,25 @@ func hash(text string) string {
 // Page writes a whole page.
 func (r *Renderer) Page(to io.Writer, in *Input) error {
 	page := sha256.New()
-	w := r.writer(io.MultiWriter(to, page), in)
+	w := newWriter(r.html(io.MultiWriter(to, page)), in)
 	title := shown.Clean(in.Session.DisplayTitle())
-	w.raw("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta http-equiv=\"Content-Security-Policy\" content=\"")
-	w.text(Policy())
-	w.raw("\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n<meta name=\"referrer\" content=\"no-referrer\">\n" + generator + "\n<title>")
-	w.text(title)
-	w.raw("</title>\n<style>" + style + "</style>\n</head>\n<body>\n<a class=\"skip\" href=\"#talk\">To the conversation</a>\n<div class=\"page\">\n")
-	turns := w.turns()
+	w.out.raw("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta http-equiv=\"Content-Security-Policy\" content=\"")
+	w.out.text(Policy())
+	w.out.raw("\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n<meta name=\"referrer\" content=\"no-referrer\">\n" + generator + "\n<title>")
+	w.out.text(title)
+	w.out.raw("</title>\n<style>" + style + "</style>\n</head>\n<body>\n<a class=\"skip\" href=\"#talk\">To the conversation</a>\n<div class=\"page\">\n")
+	turns := turnsOf(&in.History)
 	for i := range turns {
 		w.tally(&turns[i])
 	}
 	w.index(turns)
-	w.raw("<div class=\"column\">\n")
+	w.out.raw("<div class=\"column\">\n")
 	w.head(turns)
-	w.raw("<div class=\"bar\" role=\"search\" hidden><input id=\"find\" type=\"search\" placeholder=\"Search\" aria-label=\"Search the conversation\"><output id=\"found\"></output>" +
+	w.out.raw("<div class=\"bar\" role=\"search\" hidden><input id=\"find\" type=\"search\" placeholder=\"Search\" aria-label=\"Search the conversation\"><output id=\"found\"></output>" +
 		"<button id=\"fold\" type=\"button\" aria-pressed=\"false\">Unfold all</button><button id=\"only\" type=\"button\" aria-pressed=\"false\">Only the talk</button>" +
 		"<button id=\"theme\" type=\"button\" aria-label=\"Light or dark\">◐</button></div>\n<main id=\"talk\">\n")
 	if len(turns) == 0 {
-		w.raw("<p class=\"soft\">No message yet.</p>\n")
+		w.out.raw("<p class=\"soft\">No message yet.</p>\n")
 	}
 	for i := range turns {
 		w.turn(&turns[i])
@@ -97,46 +97,50 @@ func (r *Renderer) Page(to io.Writer, in *Input) error {
 	for _, sub := range w.subagents[""] {
 		w.subagent(sub)
 	}
-	w.raw("</main>\n<footer>Written by cortext.")
+	w.out.raw("</main>\n<footer>Written by cortext.")
 	if n := in.History.Aside; n > 0 {
-		fmt.Fprintf(w.out, " %s on other branches %s not shown.", count(n, "message"), isAre(n))
+		w.out.raw(" " + count(n, "message") + " on other branches " + isAre(n) + " not shown.")
 	}
 	for _, left := range in.LeftOut {
-		w.raw(" Left out: ")
-		w.text(shown.Clean(left))
-		w.raw(".")
+		w.out.raw(" Left out: ")
+		w.out.text(shown.Clean(left))
+		w.out.raw(".")
 	}
 	if len(in.Data) > 0 {
-		w.raw(" The page also holds the conversation as data, for cortext import.")
+		w.out.raw(" The page also holds the conversation as data, for cortext import.")
 	}
-	w.raw("</footer>\n</div>\n</div>\n<script>" + script + "</script>\n")
+	w.out.raw("</footer>\n</div>\n</div>\n<script>" + script + "</script>\n")
 	if len(in.Data) > 0 {
-		_ = w.out.Flush() // to the hash; bufio keeps the error
-		w.data(in.Data, page.Sum(nil))
+		_ = w.out.end() // to the hash; bufio keeps the error
+		w.out.data(in.Data, page.Sum(nil))
 	}
-	w.raw("</body>\n</html>\n")
-	return w.end()
+	w.out.raw("</body>\n</html>\n")
+	return w.out.end()
 }
 
 // Messages writes the messages with numbers from to to, both included, as a fragment:
 // sections like those of a page.
 func (r *Renderer) Messages(to io.Writer, in *Input, first, last int) error {
-	w := r.writer(to, in)
-	for _, t := range w.turns() {
+	w := newWriter(r.html(to), in)
+	for _, t := range turnsOf(&in.History) {
 		if t.has(first, last) {
 			w.tally(&t)
 			t.within(first, last)
 			w.turn(&t)
 		}
 	}
-	return w.end()
+	return w.out.end()
 }
 
-func (r *Renderer) writer(to io.Writer, in *Input) *writer {
+func (r *Renderer) html(to io.Writer) *html {
+	return &html{out: bufio.NewWriterSize(to, 1<<16), render: r.markdown}
+}
+
+func newWriter(out *html, in *Input) *writer {
 	if in.Root == "" {
 		in.Root = call.Root(in.History.Tools)
 	}
-	w := &writer{r: r, in: in, out: bufio.NewWriterSize(to, 1<<16), loose: in.History.LooseCalls(), calls: map[string]*call.Call{}, subagents: map[string][]*Subagent{}}
+	w := &writer{in: in, out: out, loose: in.History.LooseCalls(), calls: map[string]*call.Call{}, subagents: map[string][]*Subagent{}}
 	for i := range in.Subagents {
 		sub := &in.Subagents[i]
 		w.subagents[sub.Call] = append(w.subagents[sub.Call], sub)
@@ -146,10 +150,8 @@ func (r *Renderer) writer(to io.Writer, in *Input) *writer {
 
 // A writer writes one page.
 type writer struct {
-	r         *Renderer
 	in        *Input
-	out       *bufio.Writer
-	buf       []byte
+	out       *html
 	loose     map[string][]string
 	calls     map[string]*call.Call
 	subagents map[string][]*Subagent // by the id of the call that started them
@@ -157,16 +159,6 @@ type writer struct {
 	nested    int                    // number of sub-agents written so far
 	joined    bool                   // a card of calls is open
 	within    bool                   // the element of an answer is open
-}
-
-func (w *writer) end() error { return w.out.Flush() }
-
-func (w *writer) raw(s string) { _, _ = w.out.WriteString(s) } // bufio keeps the error for Flush
-
-// text writes text with HTML escaped.
-func (w *writer) text(s string) {
-	w.buf = AppendText(w.buf[:0], s)
-	_, _ = w.out.Write(w.buf)
 }
 
 // count formats a number of things.

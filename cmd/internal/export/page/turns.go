@@ -26,10 +26,9 @@ type turn struct {
 // mostWords is the number of bytes that the index shows of a prompt.
 const mostWords = 160
 
-// turns splits the history into turns, without their counts of calls. The first may have no
+// turnsOf splits a history into turns, without their counts of calls. The first may have no
 // prompt.
-func (w *writer) turns() (list []turn) {
-	h := &w.in.History
+func turnsOf(h *schema.History) (list []turn) {
 	for i := range h.Messages {
 		m := &h.Messages[i]
 		if m.Role == schema.User || len(list) == 0 {
@@ -127,23 +126,23 @@ func trimZero(f float64) string {
 
 // index writes the list of the prompts.
 func (w *writer) index(turns []turn) {
-	w.raw("<nav class=\"index\" aria-label=\"Prompts\"><details open><summary>Prompts <span class=\"soft\">" + strconv.Itoa(len(turns)) + "</span></summary>\n<ol>\n")
+	w.out.raw("<nav class=\"index\" aria-label=\"Prompts\"><details open><summary>Prompts <span class=\"soft\">" + strconv.Itoa(len(turns)) + "</span></summary>\n<ol>\n")
 	for i := range turns {
 		t := &turns[i]
 		words := t.words
 		if words == "" {
 			words = "(no text)"
 		}
-		w.raw("<li><a href=\"#p" + strconv.Itoa(t.number) + "\"><span class=\"words\">")
-		w.text(words)
-		w.raw("</span> <span class=\"soft\">")
-		w.text(strings.Join(t.indexFacts(), " · "))
+		w.out.raw("<li><a href=\"#p" + strconv.Itoa(t.number) + "\"><span class=\"words\">")
+		w.out.text(words)
+		w.out.raw("</span> <span class=\"soft\">")
+		w.out.text(strings.Join(t.indexFacts(), " · "))
 		if t.failed > 0 {
-			w.raw(" · <span class=\"bad\">" + strconv.Itoa(t.failed) + " failed</span>")
+			w.out.raw(" · <span class=\"bad\">" + strconv.Itoa(t.failed) + " failed</span>")
 		}
-		w.raw("</span></a></li>\n")
+		w.out.raw("</span></a></li>\n")
 	}
-	w.raw("</ol></details></nav>\n")
+	w.out.raw("</ol></details></nav>\n")
 }
 
 func (t *turn) indexFacts() (parts []string) {
@@ -159,23 +158,23 @@ func (t *turn) indexFacts() (parts []string) {
 // head writes the part above the conversation: title, facts, summary and plan.
 func (w *writer) head(turns []turn) {
 	s := w.in.Session
-	w.raw("<header>\n<p class=\"soft\">")
-	w.text(shown.Clean(s.ConversationType))
+	w.out.raw("<header>\n<p class=\"soft\">")
+	w.out.text(shown.Clean(s.ConversationType))
 	if at := s.CreatedAt.Time(); !at.IsZero() {
-		w.raw(" · <time datetime=\"")
-		w.text(string(schema.NewTime(at)))
-		w.raw("\">" + date(at) + "</time>")
+		w.out.raw(" · <time datetime=\"")
+		w.out.text(string(schema.NewTime(at)))
+		w.out.raw("\">" + date(at) + "</time>")
 	}
-	w.raw("</p>\n<h1>")
-	w.text(shown.Clean(s.DisplayTitle()))
-	w.raw("</h1>\n<dl class=\"facts\">\n")
+	w.out.raw("</p>\n<h1>")
+	w.out.text(shown.Clean(s.DisplayTitle()))
+	w.out.raw("</h1>\n<dl class=\"facts\">\n")
 	fact := func(name, value string) {
 		if value == "" {
 			return
 		}
-		w.raw("<div><dt>" + name + "</dt><dd>")
-		w.text(shown.Clean(value))
-		w.raw("</dd></div>\n")
+		w.out.raw("<div><dt>" + name + "</dt><dd>")
+		w.out.text(shown.Clean(value))
+		w.out.raw("</dd></div>\n")
 	}
 	steps, failed, added, removed := 0, 0, 0, 0
 	for _, t := range turns {
@@ -201,9 +200,9 @@ func (w *writer) head(turns []turn) {
 		fact("Tokens written", "at least "+strconv.FormatInt(u.CompletionTokens, 10))
 	}
 	fact("Tags", strings.Join(s.Tags, ", "))
-	w.raw("</dl>\n")
+	w.out.raw("</dl>\n")
 	w.about(s)
-	w.raw("</header>\n")
+	w.out.raw("</header>\n")
 }
 
 // about writes the summary, the plan and the notes of a conversation.
@@ -211,17 +210,17 @@ func (w *writer) about(s *schema.Session) {
 	if s.ContextSummary == "" && s.Plan == nil && s.Notes == "" {
 		return
 	}
-	w.raw("<div class=\"card about\">\n")
+	w.out.raw("<div class=\"card about\">\n")
 	part := func(title, text string) {
 		if text != "" {
-			w.raw("<h2>" + title + "</h2>\n<div class=\"md\">")
-			w.markdown(text)
-			w.raw("</div>\n")
+			w.out.raw("<h2>" + title + "</h2>\n<div class=\"md\">")
+			w.out.markdown(text)
+			w.out.raw("</div>\n")
 		}
 	}
 	part("Summary", s.ContextSummary)
 	if s.Plan != nil && len(s.Plan.Steps) > 0 {
-		w.raw("<h2>Plan</h2>\n<ul class=\"plan\">\n")
+		w.out.raw("<h2>Plan</h2>\n<ul class=\"plan\">\n")
 		for _, step := range s.Plan.Steps {
 			mark, class := "○", "open"
 			switch step.Status {
@@ -230,12 +229,12 @@ func (w *writer) about(s *schema.Session) {
 			case "in_progress":
 				mark, class = "◐", "now"
 			}
-			w.raw("<li class=\"" + class + "\"><span class=\"mark\">" + mark + "</span><span class=\"hide\">" + class + ": </span> ")
-			w.text(shown.Clean(step.Content))
-			w.raw("</li>\n")
+			w.out.raw("<li class=\"" + class + "\"><span class=\"mark\">" + mark + "</span><span class=\"hide\">" + class + ": </span> ")
+			w.out.text(shown.Clean(step.Content))
+			w.out.raw("</li>\n")
 		}
-		w.raw("</ul>\n")
+		w.out.raw("</ul>\n")
 	}
 	part("Notes", s.Notes)
-	w.raw("</div>\n")
+	w.out.raw("</div>\n")
 }
