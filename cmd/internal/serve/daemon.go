@@ -178,7 +178,7 @@ func (s daemonRoutes) runTurn(space *Space, e store.Entry, t turnRequest, out io
 	if strings.TrimSpace(t.Content) == "" {
 		return nil, invalid("content is missing: what to say to the agent")
 	}
-	end, err := s.beginTurn(e.Session.ID)
+	end, err := s.turns.begin(e.Session.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -208,36 +208,6 @@ func (s daemonRoutes) runTurn(space *Space, e store.Entry, t turnRequest, out io
 		err = errors.Join(err, errors.New(text))
 	}
 	return after, err
-}
-
-// beginTurn takes a place for a turn in a conversation, one at a time in each.
-func (s *Server) beginTurn(id string) (end func(), err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.running[id] {
-		return nil, &problem{status: http.StatusConflict, detail: "an agent is still answering in this conversation"}
-	}
-	select {
-	case s.turns <- struct{}{}:
-	default:
-		return nil, &problem{status: http.StatusServiceUnavailable, detail: "several agents are running already: try again when one has ended"}
-	}
-	s.running[id] = true
-	s.working.Add(1)
-	return func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		delete(s.running, id)
-		<-s.turns
-		s.working.Done()
-	}, nil
-}
-
-// runs reports whether an agent runs a turn in a conversation.
-func (s *Server) runs(id string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.running[id]
 }
 
 // A turnEvent is a line of the answer to a turn.

@@ -71,13 +71,9 @@ type Server struct {
 	renderers locks // of fragments that are being rendered
 
 	lists   listTags
-	writers locks         // of conversations
-	kept    keeper        // of messages that were just added
-	turns   chan struct{} // a place for each agent that may run
-
-	mu      sync.Mutex
-	running map[string]bool // conversations in which an agent runs a turn
-	working sync.WaitGroup  // of those turns
+	writers locks  // of conversations
+	kept    keeper // of messages that were just added
+	turns   *turns
 }
 
 // listTags names the states of lists, by workspace.
@@ -95,7 +91,7 @@ type listTag struct {
 
 // New returns a server. Serve starts it.
 func New(c Config) *Server {
-	s := &Server{Config: c, guard: newGuard(c), turns: make(chan struct{}, maxTurns), running: map[string]bool{}}
+	s := &Server{Config: c, guard: newGuard(c), turns: newTurns()}
 	if s.Patience == 0 {
 		s.Patience = patience
 	}
@@ -106,7 +102,7 @@ func New(c Config) *Server {
 	for _, r := range s.routes() {
 		s.mux.HandleFunc(r.method+" "+r.path, s.handle(r))
 	}
-	s.mux.HandleFunc("/", s.static)
+	s.mux.Handle("/", &site{s.guard, s.mux, s.Token, s.KeyUsed})
 	return s
 }
 
@@ -152,7 +148,7 @@ func (s *Server) Serve(ctx context.Context, on net.Listener) error {
 	}
 	s.kept.close()
 	saved := make(chan struct{})
-	go func() { s.working.Wait(); close(saved) }()
+	go func() { s.turns.wait(); close(saved) }()
 	select {
 	case <-saved: // what the agents did, which got the signal, too
 	case <-time.After(turnEndTime):

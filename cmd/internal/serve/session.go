@@ -187,7 +187,7 @@ func (s *Server) full(space *Space, e store.Entry, c *content, last int) *sessio
 		WorkingDirectory: x.WorkingDir, ActiveFiles: []string{},
 		Type: x.ConversationType, Status: workspace.ShownStatus(e), Archived: x.Archived, Agent: x.AgentConfig.Agent, Model: x.AgentConfig.Model,
 		Tags: append([]string{}, x.Tags...), Notes: x.Notes, Values: map[string]string{}, Plan: []step{}, Branches: []branch{},
-		Related: []string{}, Path: e.Path, Workspace: space.Store.Root(), Description: x.Description, Running: s.runs(x.ID),
+		Related: []string{}, Path: e.Path, Workspace: space.Store.Root(), Description: x.Description, Running: s.turns.runs(x.ID),
 	}
 	for _, b := range c.Branches {
 		out.Branches = append(out.Branches, branch{b.Number, b.After, b.Messages, millisOf(b.Last), b.End, b.Words, b.Newest})
