@@ -174,7 +174,7 @@ func TestPositions(t *testing.T) {
 				want[row] = i
 			}
 		}
-		for row := range len(records) {
+		for row := range records {
 			at, ok := v.layout.position(row)
 			if i, there := want[row]; ok != there || ok && at != i {
 				t.Fatalf("row %d is at %d %v, want %d %v", row, at, ok, i, there)

@@ -156,10 +156,11 @@ func (b *builder) addSources() {
 
 // addIDs adds the hash tables from ids, folder names and titles to rows.
 func (b *builder) addIDs() {
-	ids, bases, titles := make([]slot, len(b.records)), make([]slot, len(b.records)), make([]slot, len(b.records))
+	ids, titles := make([]slot, len(b.records)), make([]slot, len(b.records))
+	bases := make([]slot, 0, len(b.records))
 	for i, r := range b.records {
 		ids[i] = slot{idHash(r.ID), uint32(i)}
-		bases[i] = slot{baseHash(find.BaseName(r.Folder())), uint32(i)}
+		bases = append(bases, slot{baseHash(find.BaseName(r.Folder())), uint32(i)})
 		titles[i] = slot{baseHash(find.FoldTitle(r.Title)), uint32(i)}
 		if !find.IsFolded(r.ID) {
 			bases = append(bases, slot{baseHash(find.FoldID(r.ID)), uint32(i)})

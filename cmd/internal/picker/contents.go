@@ -165,8 +165,8 @@ func (c *contents) filter() tea.Cmd {
 // show lists an answer. The cursor moves to the best match or stays on its conversation.
 func (c *contents) show(a answer, stay bool) {
 	c.answer = a
-	if at := -1; stay && c.list.cursor < len(c.list.items) {
-		if at = slices.Index(a.shown, c.list.items[c.list.cursor]); at >= 0 {
+	if stay && c.list.cursor < len(c.list.items) {
+		if at := slices.Index(a.shown, c.list.items[c.list.cursor]); at >= 0 {
 			c.list.items, c.list.cursor = a.shown, at
 			return
 		}

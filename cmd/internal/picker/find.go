@@ -99,7 +99,7 @@ func (x *index) entry(r *listing.Row) (e entry) {
 
 // add appends a text to an entry.
 func (x *index) add(e *entry, text string) {
-	for i := 0; i < len(text); i++ {
+	for i := range len(text) {
 		c := text[i]
 		if c >= utf8.RuneSelf {
 			r := strings.ToLower(text[i:])

@@ -62,12 +62,16 @@ func (r *Redactor) Transcripts(e store.Entry) (left []Left) {
 			left = append(left, Left{Path: name, Why: "the agent's transcript may have it"})
 			return
 		}
-		if info.Size() <= maxFile || info.Mode().IsRegular() {
+		if info.Size() <= maxFile && info.Mode().IsRegular() {
 			if b, err := os.ReadFile(name); err == nil && !r.request.has(b) {
 				return
 			}
 		}
-		left = append(left, Left{Path: name, Why: "the agent's transcript"})
+		why := "the agent's transcript"
+		if info.Size() > maxFile {
+			why = "the agent's transcript, which is too large to search, may have it"
+		}
+		left = append(left, Left{Path: name, Why: why})
 	}
 	for _, src := range e.Session.Sources {
 		agent, ok := r.ws.Env.Agent(src.Agent)

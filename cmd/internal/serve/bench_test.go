@@ -34,7 +34,7 @@ func BenchmarkRequests(b *testing.B) {
 			b.Run(name, func(b *testing.B) {
 				b.RunParallel(func(pb *testing.PB) {
 					for pb.Next() {
-						r, err := http.NewRequest("GET", s.http.URL+x.path, nil)
+						r, err := http.NewRequest(http.MethodGet, s.http.URL+x.path, nil)
 						if err != nil {
 							b.Error(err)
 							return

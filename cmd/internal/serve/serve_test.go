@@ -309,7 +309,7 @@ type event struct {
 // follow reads the events of a stream until the test ends.
 func (s *site) follow(path string, header ...string) <-chan event {
 	s.t.Helper()
-	r, err := http.NewRequestWithContext(s.t.Context(), "GET", s.http.URL+path, nil)
+	r, err := http.NewRequestWithContext(s.t.Context(), http.MethodGet, s.http.URL+path, nil)
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -43,7 +43,7 @@ func (s messageRoutes) socket(w http.ResponseWriter, r *http.Request) (*answer, 
 		f.Leave()
 		return nil, nil // Accept has answered
 	}
-	defer conn.CloseNow()
+	defer func() { _ = conn.CloseNow() }()
 	conn.SetReadLimit(maxBody)
 	ctx, cancel := context.WithCancel(context.WithoutCancel(r.Context()))
 	defer cancel()

@@ -33,7 +33,7 @@ func Clean(s string) string {
 
 // printable reports whether a text has only printable ASCII and line ends.
 func printable(s string) bool {
-	for i := 0; i < len(s); i++ {
+	for i := range len(s) {
 		if c := s[i]; c < ' ' && c != '\n' && c != '\t' || c >= 0x7f {
 			return false
 		}

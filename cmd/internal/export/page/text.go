@@ -9,7 +9,7 @@ import (
 
 // AppendText appends a text with HTML escaped.
 func AppendText(dst []byte, s string) []byte {
-	for i := 0; i < len(s); i++ {
+	for i := range len(s) {
 		switch c := s[i]; c {
 		case '&':
 			dst = append(dst, "&amp;"...)

@@ -136,7 +136,7 @@ func TestRoundTrip(t *testing.T) {
 func TestCutOff(t *testing.T) {
 	r := rand.New(rand.NewPCG(20, 2))
 	asJSON, lines := written(t, generated(r))
-	for n := range len(lines) {
+	for n := range lines {
 		if c, err := ReadLines(bytes.NewReader(lines[:n])); err == nil && n < len(lines)-1 { // the last newline may be missing
 			t.Fatalf("%d of %d bytes: %+v", n, len(lines), c)
 		}

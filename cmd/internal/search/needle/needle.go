@@ -121,7 +121,7 @@ func (n *Needle) oneRune(text string) (ok bool) {
 	case r == utf8.RuneError:
 		return false
 	case escaped(r):
-		if i := bytes.IndexByte([]byte("\"\\\b\f\n\r\t"), byte(r)); i >= 0 {
+		if i := strings.IndexByte("\"\\\b\f\n\r\t", byte(r)); i >= 0 {
 			spellings = append(spellings, [2]byte{'\\', `"\bfnrt`[i]})
 		}
 	default:

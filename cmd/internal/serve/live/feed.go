@@ -78,7 +78,7 @@ func (f *feed) run() {
 			if settled == nil {
 				settled = time.After(settleTime)
 			}
-		case <-lost: // notifications were lost: the next look sees what they were about
+		case <-lost: //nolint:errcheck // notifications were lost: the next look sees what they were about
 		case <-settled:
 			settled = nil
 			if !f.look() {
