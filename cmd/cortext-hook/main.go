@@ -1,7 +1,6 @@
 // Command cortext-hook is a small version of cortext hook, because agents wait for their
 // hooks. It starts without what only other commands need, handles the turns of the agents
-// it knows, and hands everything else to cortext-opencode and cortext, which are installed
-// beside it.
+// it knows, and hands everything else to cortext, which is installed beside it.
 package main
 
 import (
@@ -12,7 +11,6 @@ import (
 	"syscall"
 	"time"
 
-	"cortext/cmd/internal/companion"
 	"cortext/cmd/internal/hook"
 	"cortext/inject"
 	"cortext/inject/claude"
@@ -32,16 +30,6 @@ func main() {
 	hook.Program{
 		Name: "cortext-hook", In: os.Stdin, Out: os.Stdout, Agents: agents,
 		Machine: inject.Machine{Home: home, Getenv: os.Getenv}, Now: time.Now,
-		Cortext: hook.Beside, Elsewhere: elsewhere, Small: true,
+		Cortext: hook.Beside, Small: true,
 	}.Run(ctx, os.Args[1:])
-}
-
-// elsewhere returns the path of the program that handles an agent's events.
-func elsewhere(agent string) (string, error) {
-	if agent == "opencode" {
-		if path, err := companion.OpenCode.Find(); err == nil {
-			return path, nil
-		}
-	}
-	return hook.Beside()
 }

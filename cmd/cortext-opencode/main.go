@@ -1,6 +1,6 @@
 // Command cortext-opencode does what needs OpenCode's database: it handles the hooks of
 // OpenCode's turns, as cortext-hook does for other agents, and reads databases for cortext.
-// cortext-hook and cortext start it. It is a program of its own because a program sets up
+// Our plugin in OpenCode and cortext start it. It is a program of its own because a program sets up
 // its libraries at every start, used or not.
 package main
 

@@ -306,7 +306,7 @@ var rules = map[string]rule{
 		why:     "what needs OpenCode's database",
 	},
 	"cortext/cmd/cortext-hook": {
-		ours: []string{"cortext/cmd/internal/companion", "cortext/cmd/internal/hook", "cortext/inject", "cortext/inject/claude", "cortext/inject/gemini"},
+		ours: []string{"cortext/cmd/internal/hook", "cortext/inject", "cortext/inject/claude", "cortext/inject/gemini"},
 		why:  "the part of cortext that an agent waits for",
 	},
 	"cortext/cmd/cortext": {ours: []string{"cortext/cmd/internal/cli", "cortext/cmd/internal/companion", "cortext/cmd/internal/interrupt", "cortext/cmd/internal/remotesql", "cortext/inject", "cortext/inject/claude", "cortext/inject/gemini", "cortext/inject/opencode"}, why: "puts the parts together"},

@@ -13,7 +13,7 @@ import (
 	"cortext/inject"
 )
 
-// Links in the user's state folder point to this program and to the hook program beside
+// Links in the user's state folder point to this program and to the hook programs beside
 // it. The agents' hooks are committed, so they cannot name a folder of one machine. If the
 // programs are not on the PATH, hooks find them by these links.
 type links struct{ dir string }
@@ -23,7 +23,7 @@ func linksOn(m inject.Machine) links {
 	return links{filepath.Join(workspace.StateDir(m), "cortext", "bin")}
 }
 
-// make points the links to this program and to the hook program beside it.
+// make points the links to this program and to the hook programs beside it.
 func (l links) make() error {
 	self, err := os.Executable()
 	if err == nil {
@@ -38,7 +38,7 @@ func (l links) make() error {
 	if err := os.MkdirAll(l.dir, 0o700); err != nil {
 		return err
 	}
-	for _, name := range []string{"cortext", "cortext-hook"} {
+	for _, name := range []string{"cortext", "cortext-hook", "cortext-opencode"} {
 		target := self
 		if name != "cortext" {
 			target = filepath.Join(filepath.Dir(self), name)

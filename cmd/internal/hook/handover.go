@@ -12,24 +12,18 @@ import (
 	"cortext/cmd/internal/workspace"
 )
 
-// A call is a hook call.
-type call struct {
-	agent, event string
-	input        []byte
-}
-
-// handOver runs another program for a call that this one cannot handle. w is nil if no
+// handOver runs cortext for a call that this program cannot handle. w is nil if no
 // workspace was opened.
-func (p Program) handOver(ctx context.Context, w *workspace.Workspace, find func() (string, error), c call) {
-	program, err := find()
+func (p Program) handOver(ctx context.Context, w *workspace.Workspace, name, event string, input []byte) {
+	program, err := p.Cortext()
 	if err == nil {
-		cmd := exec.CommandContext(ctx, program, "hook", c.agent, c.event)
-		cmd.Stdin, cmd.Stdout = bytes.NewReader(c.input), p.Out
+		cmd := exec.CommandContext(ctx, program, "hook", name, event)
+		cmd.Stdin, cmd.Stdout = bytes.NewReader(input), p.Out
 		cmd.Cancel = func() error { return terminate(cmd.Process) }
 		err = cmd.Run()
 	}
-	if err != nil && ctx.Err() == nil { // otherwise that program has reported why itself
-		p.Failed(w, hookDir(), c.event, fmt.Errorf("cortext hook %s %s: %w", c.agent, c.event, err))
+	if err != nil && ctx.Err() == nil { // otherwise cortext has reported why itself
+		p.Failed(w, hookDir(), event, fmt.Errorf("cortext hook %s %s: %w", name, event, err))
 	}
 }
 

@@ -50,10 +50,7 @@ type Program struct {
 	Now      func() time.Time       // time.Now
 	Endpoint compact.Endpoint       // nil if this program asks none
 	Cortext  func() (string, error) // the path of the program with all commands and agents
-	// Elsewhere returns the path of the program to hand an agent's events over to. If it
-	// is nil, that is Cortext.
-	Elsewhere func(agent string) (string, error)
-	Small     bool // this is the small program: it hands over everything but its agents' turns
+	Small    bool                   // this is the small program: it hands over everything but its agents' turns
 }
 
 // Run handles a hook call with the words <agent> <event>. It never fails, whatever its
@@ -130,11 +127,7 @@ func (p Program) call(ctx context.Context, opened *atomic.Pointer[workspace.Work
 	}
 	agent, ok := p.Agents[i].(hooked)
 	if !ok {
-		find := p.Cortext
-		if p.Elsewhere != nil {
-			find = func() (string, error) { return p.Elsewhere(name) }
-		}
-		p.handOver(ctx, nil, find, call{name, event, input})
+		p.handOver(ctx, nil, name, event, input)
 		return
 	}
 	if event == StatusLine {
@@ -155,7 +148,7 @@ func (p Program) call(ctx context.Context, opened *atomic.Pointer[workspace.Work
 	opened.Store(w)
 	h = newHandler(w, p.Endpoint)
 	if p.Small && !h.ownTurn(agent, e) {
-		p.handOver(ctx, w, p.Cortext, call{name, event, input})
+		p.handOver(ctx, w, name, event, input)
 		return
 	}
 	starts = e.Type == inject.SessionStart

@@ -15,26 +15,24 @@ const FLUSH_MS = 500 // how long the end of OpenCode waits for what was told las
 const state = process.env.XDG_STATE_HOME || homedir() + "/.local/state"
 const env = { ...process.env, PATH: process.env.PATH + (process.platform === "win32" ? "" : ":" + state + "/cortext/bin") }
 
-// start starts cortext; what it is told is given to it on standard input, as JSON.
-// told fulfils when that is done, or cannot be.
-function start(event, input, options) {
-  const child = spawn("cortext", ["hook", "opencode", event], { windowsHide: true, env, ...options })
-  const told = new Promise((done) => {
-    child.on("error", done) // cortext is not installed
-    child.stdin.on("error", done)
-    child.stdin.end(JSON.stringify(input), done)
-  })
-  return { child, told }
-}
+const start = (program, event, options) => spawn(program, ["hook", "opencode", event], { windowsHide: true, env, ...options })
 
-// tell lets cortext act by itself.
-function tell(event, input) {
+// tell lets cortext act by itself; what it is told is given to it on standard input, as
+// JSON. The promise is fulfilled when that is done. cortext-opencode starts faster than
+// cortext; older versions of cortext come without it.
+function tell(event, input, programs = ["cortext-opencode", "cortext"]) {
+  const [program, ...others] = programs
+  const missing = () => others.length > 0 && tell(event, input, others)
   try {
-    const { child, told } = start(event, input, { cwd: input.cwd, detached: true, stdio: ["pipe", "ignore", "ignore"] })
+    const child = start(program, event, { cwd: input.cwd, detached: true, stdio: ["pipe", "ignore", "ignore"] })
     child.unref()
-    return told
+    return new Promise((told) => {
+      child.on("error", () => told(missing()))
+      child.stdin.on("error", () => {})
+      child.stdin.end(JSON.stringify(input), (error) => error || told())
+    })
   } catch {
-    return undefined
+    return missing()
   }
 }
 
@@ -49,13 +47,15 @@ function ask(event, input) {
       answer(text)
     }
     try {
-      const { child } = start(event, input, { cwd: input.cwd, stdio: ["pipe", "pipe", "ignore"] })
+      const child = start("cortext", event, { cwd: input.cwd, stdio: ["pipe", "pipe", "ignore"] })
       child.stdout.setEncoding("utf8")
       child.stdout.on("data", (text) => {
         if (said.length < REPLY_CHARS) said += text
       })
       child.on("error", () => end(""))
       child.on("close", () => end(said.replace(/\n$/, "")))
+      child.stdin.on("error", () => {}) // it is not installed, or has ended
+      child.stdin.end(JSON.stringify(input))
     } catch {
       end("")
     }
