@@ -19,12 +19,23 @@ import (
 	"time"
 )
 
-// build compiles a command of this module, and cortext-opencode beside it.
+// build compiles a command of this module, and cortext-opencode beside it. They are copies:
+// Linux keeps what a linker wrote in small pieces of memory until it is read from the disk
+// again, and large programs then start up to 0.7 ms slower.
 func build(tb testing.TB, pkg string) string {
 	tb.Helper()
-	dir := tb.TempDir()
-	if out, err := exec.Command("go", "build", "-o", dir, pkg, "cortext/cmd/cortext-opencode").CombinedOutput(); err != nil {
+	linked, dir := tb.TempDir(), tb.TempDir()
+	if out, err := exec.Command("go", "build", "-o", linked, pkg, "cortext/cmd/cortext-opencode").CombinedOutput(); err != nil {
 		tb.Fatalf("%v\n%s", err, out)
+	}
+	for _, name := range []string{"cortext-opencode", filepath.Base(pkg)} {
+		b, err := os.ReadFile(filepath.Join(linked, name))
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, name), b, 0o700)
+		}
+		if err != nil {
+			tb.Fatal(err)
+		}
 	}
 	return filepath.Join(dir, filepath.Base(pkg))
 }
