@@ -3,7 +3,9 @@ package store
 import (
 	"errors"
 	"io/fs"
+	"os"
 	"path"
+	"path/filepath"
 	"time"
 
 	"cortext/store/filelock"
@@ -21,6 +23,25 @@ func (c Cache) ReadCache(name string) (b []byte, ok bool) {
 	}
 	b, err := c.in.readRegular(cacheDir + "/" + name)
 	return b, err == nil
+}
+
+// OpenCache opens a file of the cache for reading. ok is false if there is no readable
+// file.
+func (c Cache) OpenCache(name string) (f *os.File, size int64, ok bool) {
+	name = filepath.Join(c.in.dir, filepath.FromSlash(cacheDir+"/"+name))
+	before, ok := lookAt(name)
+	if !ok || before.kind != regularKind {
+		return nil, 0, false
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, 0, false
+	}
+	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() && inode(info) == before.inode {
+		return f, info.Size(), true
+	}
+	_ = f.Close()
+	return nil, 0, false
 }
 
 // WriteCache replaces a file of the cache. A reader sees either the old content or the
@@ -66,3 +87,10 @@ func (c Cache) LockCache(name string, wait time.Duration) (unlock func(), err er
 	}
 	return unlock, explain(err)
 }
+
+// ListedCache is the cache file with what a list shows of each conversation.
+const ListedCache = "listing"
+
+// ForgetListed removes the index of lists, which holds titles and first prompts. The next
+// list reads all conversations.
+func (c Cache) ForgetListed() { _ = c.RemoveCache(ListedCache) }

@@ -13,17 +13,24 @@ import (
 	"cortext/store/internal/lines"
 )
 
-// The list of changes names each conversation that this or another process changed, one
-// per line with a checksum, so that an index of the conversations can say which of its
-// rows to read again. The index starts the list; while there is none, nothing is noted. Writers append without
-// a lock and without syncing: a list that lost lines to a power cut has lost the index,
-// too, or the index examines all files anyway.
-
 const (
 	changesFile   = cacheDir + "/changes"
 	changesHeader = "cortext changes "
 	changesMark   = 16 // hex digits that tell lists of changes apart
 )
+
+// A ChangeList is a cache file that names each conversation that this or another process
+// changed, one per line with a checksum, so that an index of the conversations can say
+// which of its rows to read again. The index starts the list; while there is none, nothing
+// is noted. Writers append without a lock and without syncing: a list that lost lines to a
+// power cut has lost the index, too, or the index examines all files anyway.
+type ChangeList struct {
+	files *Files
+	rand  io.Reader // for the marks
+}
+
+// ChangeList returns the list of changes of the workspace.
+func (s *Store) ChangeList() ChangeList { return ChangeList{s.Files, s.opts.Rand} }
 
 // Changes are the conversations that were changed after a moment.
 type Changes struct {
@@ -32,23 +39,23 @@ type Changes struct {
 	Folders []string // each once
 }
 
-// NewChanges replaces the list of changes by an empty one. What it held is lost: the
-// caller examines all conversations afterwards.
-func (s *Store) NewChanges() (mark string, end int64, err error) {
+// Start replaces the list by an empty one. What it held is lost: the caller examines all
+// conversations afterwards.
+func (l ChangeList) Start() (mark string, end int64, err error) {
 	var b [changesMark / 2]byte
-	if _, err := io.ReadFull(s.opts.Rand, b[:]); err != nil {
+	if _, err := io.ReadFull(l.rand, b[:]); err != nil {
 		return "", 0, err
 	}
 	mark = hex.EncodeToString(b[:])
 	line := changesHeader + mark + "\n"
-	return mark, int64(len(line)), s.replaceUnsynced(changesFile, []byte(line))
+	return mark, int64(len(line)), l.files.replaceUnsynced(changesFile, []byte(line))
 }
 
-// ChangesSince returns the conversations changed since a list with that mark had that
+// Since returns the conversations changed since a list with that mark had that
 // length. An empty mark stands for the present end of any list. ok is false if the list
 // cannot tell.
-func (s *Store) ChangesSince(mark string, from int64) (c Changes, ok bool) {
-	f, info, _, err := lines.Open(s.root, changesFile, os.O_RDONLY, 0)
+func (l ChangeList) Since(mark string, from int64) (c Changes, ok bool) {
+	f, info, _, err := lines.Open(l.files.root, changesFile, os.O_RDONLY, 0)
 	if err != nil {
 		return c, false
 	}
@@ -88,10 +95,9 @@ func checksum(name string) string {
 	return fmt.Sprintf("%08x", crc32.Checksum([]byte(name), crc32.IEEETable))
 }
 
-// noteChange adds conversations to the list of changes, if there is one. Call it after the
-// change. If the change cannot be noted, the list goes, and with it what relies on it.
-func (s *Store) noteChange(folders ...string) {
-	name := filepath.Join(s.dir, filepath.FromSlash(changesFile))
+// note adds conversations to the list, if there is one. Call it after the change. If the change cannot be noted, the list goes, and with it what relies on it.
+func (l ChangeList) note(folders ...string) {
+	name := filepath.Join(l.files.dir, filepath.FromSlash(changesFile))
 	text := ""
 	for _, folder := range folders {
 		text += checksum(folder) + " " + folder + "\n" // with a line break in it, no reader accepts it
@@ -104,7 +110,7 @@ func (s *Store) noteChange(folders ...string) {
 		n, err := f.WriteString(text)
 		info, statErr := f.Stat()
 		if closeErr := f.Close(); err != nil || statErr != nil || closeErr != nil || n < len(text) {
-			_ = s.root.Remove(changesFile)
+			_ = l.files.root.Remove(changesFile)
 			return
 		}
 		// A new list may have taken the place of this one meanwhile.
@@ -113,10 +119,3 @@ func (s *Store) noteChange(folders ...string) {
 		}
 	}
 }
-
-// ForgetListed removes the index of lists, which holds titles and first prompts. The next
-// list reads all conversations.
-func (s *Store) ForgetListed() { _ = s.RemoveCache(ListedCache) }
-
-// ListedCache is the cache file with what a list shows of each conversation.
-const ListedCache = "listing"

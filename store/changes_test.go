@@ -22,7 +22,7 @@ func TestChanges(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	if _, ok := s.ChangesSince("", 0); ok {
+	if _, ok := s.ChangeList().Since("", 0); ok {
 		t.Error("a list of changes exists before an index asked for one")
 	}
 	c, err := s.Create("chat", "one", &schema.Session{Title: "one"}, nil)
@@ -30,13 +30,13 @@ func TestChanges(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	mark, end, err := s.NewChanges()
+	mark, end, err := s.ChangeList().Start()
 	if err != nil {
 		t.Fatal(err)
 	}
 	expect := func(what string, want ...string) {
 		t.Helper()
-		got, ok := s.ChangesSince(mark, end)
+		got, ok := s.ChangeList().Since(mark, end)
 		slices.Sort(got.Folders)
 		slices.Sort(want)
 		if !ok || !slices.Equal(got.Folders, want) {
@@ -84,14 +84,14 @@ func TestChanges(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, changesFile), []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, ok := s.ChangesSince(mark, from); ok {
+		if _, ok := s.ChangeList().Since(mark, from); ok {
 			t.Errorf("%s: the list counts", what)
 		}
 	}
 	if err := os.WriteFile(filepath.Join(dir, changesFile), append(b, "half a li"...), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if got, ok := s.ChangesSince(mark, from); !ok || got.End != int64(len(b)) {
+	if got, ok := s.ChangeList().Since(mark, from); !ok || got.End != int64(len(b)) {
 		t.Errorf("half a line at the end: %v, end %d of %d", ok, got.End, len(b))
 	}
 }

@@ -210,7 +210,7 @@ func (c *Conversation) DeleteWaiting() error {
 
 // Delete removes the conversation with its folder, its document and everything else in
 // it, even if it is in several folders or waiting. The index of lists keeps its title and
-// first prompt until it is made again or removed with [Store.ForgetListed].
+// first prompt until it is made again or removed with [Cache.ForgetListed].
 func (c *Conversation) Delete() error {
 	tx, err := c.Begin()
 	if err != nil {
@@ -242,7 +242,7 @@ func deleteFolder(s *Store, folder string) error {
 		return err
 	}
 	if checkConversationPath(folder) == nil { // it was not waiting
-		s.noteChange(folder)
+		s.ChangeList().note(folder)
 	}
 	day := path.Dir(folder)
 	if s.root.Remove(day) == nil {
@@ -296,6 +296,6 @@ func (tx *Tx) rename(words string) error {
 	old, from := c.file(sessionFile), c.path
 	c.move("", to)
 	c.s.sessions.move(old, c.file(sessionFile))
-	c.s.noteChange(from, to)
+	c.s.ChangeList().note(from, to)
 	return c.s.syncNames(path.Dir(to))
 }

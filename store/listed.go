@@ -229,22 +229,3 @@ func (s *Store) ListOf(folders []string) []Entry {
 
 // KnowsID reports whether the id of a conversation comes from its session.json.
 func (e Entry) KnowsID() bool { return knowsID(e) }
-
-// OpenCache opens a file of the cache for reading. ok is false if there is no readable
-// file.
-func (c Cache) OpenCache(name string) (f *os.File, size int64, ok bool) {
-	name = filepath.Join(c.in.dir, filepath.FromSlash(cacheDir+"/"+name))
-	before, ok := lookAt(name)
-	if !ok || before.kind != regularKind {
-		return nil, 0, false
-	}
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, 0, false
-	}
-	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() && inode(info) == before.inode {
-		return f, info.Size(), true
-	}
-	_ = f.Close()
-	return nil, 0, false
-}

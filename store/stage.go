@@ -253,7 +253,7 @@ func (c stage) moveTo(base string) (err error) {
 	c.move(base, c.path)
 	s.sessions.move(old, c.file(sessionFile))
 	if base == "" {
-		s.noteChange(c.path)
+		s.ChangeList().note(c.path)
 	}
 	return s.syncNames(path.Dir(at))
 }

@@ -291,7 +291,7 @@ func (tx *Tx) Rollback() {
 	tx.merge.release()
 	tx.release()
 	if c := tx.c; c.base == "" && !c.isSub() && (tx.written || tx.result.changed()) {
-		c.s.noteChange(c.path)
+		c.s.ChangeList().note(c.path)
 	}
 }
 

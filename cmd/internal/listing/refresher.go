@@ -70,7 +70,7 @@ func (r *refresher) git() string {
 // resume uses an index and rereads the known changes since it was made. ok is false if all
 // files must be checked.
 func (r *refresher) resume(base *index, known *state) (s snapshot, ok bool) {
-	changes, ok := r.store.ChangesSince(known.mark, known.end)
+	changes, ok := r.store.ChangeList().Since(known.mark, known.end)
 	if !ok || known.git != r.git() {
 		return s, false
 	}
@@ -166,7 +166,7 @@ func (r *refresher) sweep(base *index) (snapshot, error) {
 
 func (r *refresher) sweepFrom(base *index) (s snapshot, err error) {
 	next := state{git: r.git(), swept: r.opts.Now()}
-	changes, noted := r.store.ChangesSince("", 0)
+	changes, noted := r.store.ChangeList().Since("", 0)
 	sw := sweep{days: &r.days, base: base}
 	folders, err := sw.list()
 	if err != nil {
@@ -180,7 +180,7 @@ func (r *refresher) sweepFrom(base *index) (s snapshot, err error) {
 		}
 	}
 	if next.mark, next.end = changes.Mark, changes.End; keep && (!noted || changes.End > longChanges) {
-		if next.mark, next.end, err = r.store.NewChanges(); err != nil {
+		if next.mark, next.end, err = r.store.ChangeList().Start(); err != nil {
 			keep = false
 		}
 		if folders, err = sw.list(); err != nil { // before the list of changes starts
