@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"strings"
 
 	"cortext/schema"
 	"cortext/store/internal/lines"
@@ -40,7 +39,12 @@ func (f sessionFolder) idOf(path string) string {
 
 // subagents returns the names of the folders in subagents/, sorted.
 func (f sessionFolder) subagents() (names []string, err error) {
-	entries, err := f.s.readDir(f.file(subagentsDir))
+	return foldersIn(f.s.Files, f.file(subagentsDir))
+}
+
+// foldersIn returns the names of the folders in a folder, sorted; none if it is missing.
+func foldersIn(s *Files, dir string) (names []string, err error) {
+	entries, err := s.readDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -82,37 +86,6 @@ func (f sessionFolder) emptied() bool {
 		}
 	}
 	return err == nil
-}
-
-// state describes the logs in the folder and those of its sub-agents; see
-// [Store.LogState].
-func (f sessionFolder) state() string {
-	var b strings.Builder
-	look := func(f sessionFolder) bool {
-		for _, log := range []string{messagesFile, toolsFile} {
-			l, there := f.s.lookAt(f.file(log))
-			if !there && log == messagesFile {
-				return false
-			}
-			fmt.Fprintln(&b, l)
-		}
-		return true
-	}
-	if _, there := f.s.lookAt(f.file(sessionFile)); !there || !look(f) {
-		return ""
-	}
-	if _, there := f.s.lookAt(f.file(subagentsDir)); !there {
-		return b.String()
-	}
-	names, err := f.subagents()
-	for _, name := range names {
-		fmt.Fprintln(&b, name)
-		_ = look(f.subagent(name))
-	}
-	if err != nil {
-		return ""
-	}
-	return b.String()
 }
 
 // A stored holds session.json as read.
@@ -182,36 +155,8 @@ func (f sessionFolder) readRaw() ([]byte, error) {
 	return raw, err
 }
 
-// LogSize returns the length in bytes of the log of messages in a conversation's folder,
-// without reading it. The error is [ErrNotFound] if there is none.
-func (s *Store) LogSize(folder string) (int64, error) {
-	if err := checkConversationPath(folder); err != nil {
-		return 0, err
-	}
-	name := s.at("", folder).file(messagesFile)
-	info, err := s.root.Lstat(name)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && !info.Mode().IsRegular() {
-		return 0, fmt.Errorf("file %q: %w", name, ErrNotFound)
-	}
-	if err != nil {
-		return 0, explain(err)
-	}
-	return info.Size(), nil
-}
-
 // HasRecords reports whether one of the logs in a conversation's folder is not empty.
 func (s *Store) HasRecords(folder string) bool {
 	f := s.at("", folder)
 	return checkConversationPath(folder) == nil && f.exists() && !f.emptied()
-}
-
-// LogState describes the logs in a conversation's folder and those of its
-// sub-agents: file identity, length and time of change. It opens none of them. The result
-// is "" if messages.jsonl or session.json is missing, and is only useful for comparison
-// with another result.
-func (s *Store) LogState(name string) string {
-	if checkConversationPath(name) != nil {
-		return ""
-	}
-	return s.at("", name).state()
 }

@@ -82,23 +82,6 @@ func (l lister) list() (list []Entry, whole bool, err error) {
 
 func isUnreadable(d Damage) bool { return d.Kind == Unreadable }
 
-// Unlisted returns the folders of days that cannot be read, whose conversations List
-// lacks.
-func (s *Store) Unlisted() (damage []Damage, err error) {
-	days, err := s.Days()
-	for _, day := range days {
-		dir := conversationsDir + "/" + day
-		f, err := s.root.Open(dir) // who may open a folder may list it
-		if err == nil {
-			err = f.Close()
-		}
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			damage = append(damage, damaged(dir, Unreadable, err.Error()))
-		}
-	}
-	return damage, explain(err)
-}
-
 // readEntries describes the conversations that keep wants, and those that share an id
 // with one of them.
 func (l lister) readEntries(folders []string) []Entry {

@@ -22,8 +22,8 @@ func TestLookBelow(t *testing.T) {
 	look := func(what string) {
 		t.Helper()
 		time.Sleep(2 * unsettled)
-		l := s.LookBelow(c.Path())
-		if l == "" || l != s.LookBelow(c.Path()) || seen[l] != "" {
+		l := s.Folders().LookBelow(c.Path())
+		if l == "" || l != s.Folders().LookBelow(c.Path()) || seen[l] != "" {
 			t.Fatalf("%s: %x, as %s", what, l, seen[l])
 		}
 		seen[l] = what
@@ -40,10 +40,10 @@ func TestLookBelow(t *testing.T) {
 	must(t, os.Mkdir(filepath.Join(s.dir, filepath.FromSlash(c.Path()), "more"), 0o700))
 	look("another folder")
 	must(t, os.WriteFile(log, text, 0o600))
-	if l := s.LookBelow(c.Path()); l != "" && time.Since(mustStat(t, log).ModTime()) < unsettled {
+	if l := s.Folders().LookBelow(c.Path()); l != "" && time.Since(mustStat(t, log).ModTime()) < unsettled {
 		t.Errorf("a file that was written just now: %x", l)
 	}
-	if l := s.LookBelow("conversations/2025-11-22/nowhere"); l != "" {
+	if l := s.Folders().LookBelow("conversations/2025-11-22/nowhere"); l != "" {
 		t.Errorf("no folder: %x", l)
 	}
 }

@@ -4,8 +4,6 @@ import (
 	"errors"
 	"hash/crc64"
 	"io"
-	"io/fs"
-	"path/filepath"
 )
 
 // A LogState identifies the content of a log on this machine: as long as a known state is
@@ -24,25 +22,6 @@ func (l look) state() LogState {
 		return LogState{}
 	}
 	return LogState{true, l.inode, l.size, l.written, l.changed}
-}
-
-// LogStates returns the names and the states of the logs of a conversation in the work
-// tree, without opening it: of messages.jsonl, then of tools.jsonl. The state of a missing
-// log is that of an empty one. ok is false if the system does not let us look at one, or
-// one is not a regular file.
-func (s *Store) LogStates(path string) (names [2]string, states [2]LogState, ok bool) {
-	for i, name := range []string{messagesFile, toolsFile} {
-		names[i] = path + "/" + sessionDir + "/" + name
-		switch l, err := lookFor(s.dir + string(filepath.Separator) + filepath.FromSlash(names[i])); {
-		case errors.Is(err, fs.ErrNotExist):
-			states[i].Known = true
-		case err == nil && l.kind == regularKind:
-			states[i] = l.state()
-		default:
-			return names, states, false
-		}
-	}
-	return names, states, true
 }
 
 // State returns the state of the log that is open.

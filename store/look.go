@@ -1,6 +1,7 @@
 package store
 
 import (
+	"encoding/binary"
 	"fmt"
 	"path/filepath"
 	"time"
@@ -38,18 +39,6 @@ func LookAt(file string) (text string, ok bool) {
 	return fmt.Sprintf("%d %d %d %d", l.inode, l.size, l.written, l.changed), true
 }
 
-// LookAtLogs describes the state of the logs in a folder without opening them. ok is false
-// if the folder has no messages.jsonl, or a log could change without a visible difference.
-func (s *Files) LookAtLogs(folder string) (text string, ok bool) {
-	dir := filepath.Join(s.dir, filepath.FromSlash(folder), sessionDir)
-	text, ok = LookAt(filepath.Join(dir, messagesFile))
-	tools, whole := LookAt(filepath.Join(dir, toolsFile))
-	if _, there := lookAt(filepath.Join(dir, toolsFile)); there && !whole {
-		return "", false
-	}
-	return text + "\n" + tools, ok
-}
-
 // lookAt looks at a file. ok is false if there is none.
 func lookAt(name string) (l look, ok bool) {
 	l, err := lookFor(name)
@@ -59,4 +48,48 @@ func lookAt(name string) (l look, ok bool) {
 // lookAt looks at a file of the workspace. ok is false if there is none.
 func (s *Files) lookAt(name string) (l look, ok bool) {
 	return lookAt(filepath.Join(s.dir, filepath.FromSlash(name)))
+}
+
+// A Look is the state of the files that decide how a list describes a conversation. Two
+// equal looks mean that nothing changed in between, if the first was settled.
+type Look struct{ dir, session, messages look }
+
+// LookBytes is the length of an encoded Look.
+const LookBytes = 3 * 40
+
+// Settled reports whether any change after a time would change the look.
+func (l Look) Settled(at time.Time) bool {
+	last := max(l.session.written, l.session.changed, l.messages.written, l.messages.changed)
+	return at.Sub(time.Unix(0, last)) >= unsettled
+}
+
+// whole reports whether the look says all that the entry depends on: session.json and the
+// log are files where they belong.
+func (l Look) whole() bool {
+	return l.dir.kind == folderKind && l.session.kind == regularKind && (l.messages.kind == regularKind || l.messages == look{})
+}
+
+// AppendTo appends the encoded look, always of [LookBytes] bytes.
+func (l Look) AppendTo(b []byte) []byte {
+	for _, k := range []look{l.dir, l.session, l.messages} {
+		b = k.appendTo(b)
+	}
+	return b
+}
+
+func (l look) appendTo(b []byte) []byte {
+	for _, n := range [...]uint64{uint64(l.kind), l.inode, uint64(l.size), uint64(l.written), uint64(l.changed)} {
+		b = binary.LittleEndian.AppendUint64(b, n)
+	}
+	return b
+}
+
+// DecodeLook decodes what AppendTo made.
+func DecodeLook(b []byte) Look {
+	return Look{decodeLook(b), decodeLook(b[40:]), decodeLook(b[80:])}
+}
+
+func decodeLook(b []byte) look {
+	n := func(i int) uint64 { return binary.LittleEndian.Uint64(b[8*i:]) }
+	return look{int64(n(0)), n(1), int64(n(2)), int64(n(3)), int64(n(4))}
 }

@@ -134,7 +134,7 @@ func TestLogStates(t *testing.T) {
 	for _, name := range []string{messagesFile, toolsFile} {
 		must(t, os.Chtimes(filepath.Join(s.dir, c.file(name)), soon, soon))
 	}
-	names, states, ok := s.LogStates(c.Path())
+	names, states, ok := s.Folders().LogStates(c.Path())
 	if !ok || names[0] != c.file(messagesFile) || names[1] != c.file(toolsFile) {
 		t.Fatalf("%q, %t", names, ok)
 	}
@@ -147,7 +147,7 @@ func TestLogStates(t *testing.T) {
 	for _, name := range names {
 		must(t, os.Chtimes(filepath.Join(s.dir, name), old, old))
 	}
-	if _, states, ok := s.LogStates("conversations/none/x"); !ok || states != [2]LogState{{Known: true}, {Known: true}} {
+	if _, states, ok := s.Folders().LogStates("conversations/none/x"); !ok || states != [2]LogState{{Known: true}, {Known: true}} {
 		t.Errorf("logs that do not exist have the states %+v, not those of empty ones", states)
 	}
 	logs, _ := c.OpenLogs()
@@ -155,7 +155,7 @@ func TestLogStates(t *testing.T) {
 	size := logs.Messages.Size()
 	before, err := logs.Messages.Sum(size)
 	must(t, err)
-	_, states, _ = s.LogStates(c.Path())
+	_, states, _ = s.Folders().LogStates(c.Path())
 	if got := logs.Messages.State(); got != states[0] {
 		t.Errorf("open, it has the state %+v, want %+v", got, states[0])
 	}
@@ -205,13 +205,13 @@ func TestListedAgrees(t *testing.T) {
 	}
 	some := s.ListOf(append([]string{"conversations/none/x"}, paths...))
 	var folders []string
-	days, err := s.Days()
+	days, err := s.Folders().Days()
 	must(t, err)
 	for _, day := range days {
-		list, err := s.FoldersOf(day)
+		list, err := s.Folders().Of(day)
 		must(t, err)
 		folders = append(folders, list...)
-		if look := s.LookAtDay(day); look != "" && look != s.LookAtDay(day) {
+		if look := s.Folders().LookAtDay(day); look != "" && look != s.Folders().LookAtDay(day) {
 			t.Errorf("%s does not change and has two looks", day)
 		}
 	}
@@ -241,10 +241,10 @@ func TestListedAgrees(t *testing.T) {
 	if _, _, _, ok := s.Describe("conversations/none/x"); ok {
 		t.Error("a folder that does not exist is described")
 	}
-	if s.LookAtDay("none") != "" {
+	if s.Folders().LookAtDay("none") != "" {
 		t.Error("a day that does not exist has a look")
 	}
-	if list, err := s.FoldersOf("none"); len(list) > 0 || err != nil {
+	if list, err := s.Folders().Of("none"); len(list) > 0 || err != nil {
 		t.Errorf("folders of no day: %q, %v", list, err)
 	}
 	must(t, s.WriteCache("x", []byte("hello")))
@@ -399,35 +399,35 @@ func TestLogsOfFolder(t *testing.T) {
 	appendBatch(t, c, thread(0, 4))
 	info, err := os.Stat(name)
 	must(t, err)
-	size, err := s.LogSize(c.Path())
+	size, err := s.Folders().LogSize(c.Path())
 	if err != nil || size != info.Size() {
 		t.Errorf("the log has %d bytes, %v; want %d", size, err, info.Size())
 	}
-	before := s.LogState(c.Path())
-	if before == "" || before != s.LogState(c.Path()) || !s.HasRecords(c.Path()) {
+	before := s.Folders().LogState(c.Path())
+	if before == "" || before != s.Folders().LogState(c.Path()) || !s.HasRecords(c.Path()) {
 		t.Errorf("a log with records has the state %q", before)
 	}
 	appendBatch(t, c, thread(4, 5))
-	if s.LogState(c.Path()) == before {
+	if s.Folders().LogState(c.Path()) == before {
 		t.Error("an append does not change the state")
 	}
 	for _, file := range []string{messagesFile, toolsFile} {
 		must(t, os.WriteFile(filepath.Join(s.dir, c.file(file)), nil, 0o600))
 	}
-	if size, err := s.LogSize(c.Path()); size != 0 || err != nil || s.HasRecords(c.Path()) {
+	if size, err := s.Folders().LogSize(c.Path()); size != 0 || err != nil || s.HasRecords(c.Path()) {
 		t.Errorf("emptied, the log has %d bytes, %v", size, err)
 	}
 	must(t, os.Remove(name))
 	must(t, os.Mkdir(name, 0o700))
-	if _, err := s.LogSize(c.Path()); !errors.Is(err, ErrNotFound) {
+	if _, err := s.Folders().LogSize(c.Path()); !errors.Is(err, ErrNotFound) {
 		t.Errorf("a folder in place of the log: %v", err)
 	}
 	must(t, os.Remove(name))
-	if _, err := s.LogSize(c.Path()); !errors.Is(err, ErrNotFound) || s.LogState(c.Path()) != "" {
-		t.Errorf("without a log: %v, %q", err, s.LogState(c.Path()))
+	if _, err := s.Folders().LogSize(c.Path()); !errors.Is(err, ErrNotFound) || s.Folders().LogState(c.Path()) != "" {
+		t.Errorf("without a log: %v, %q", err, s.Folders().LogState(c.Path()))
 	}
 	for _, outside := range []string{"../x", "/etc", ".workspace/local"} {
-		if _, err := s.LogSize(outside); err == nil || s.HasRecords(outside) || s.LogState(outside) != "" {
+		if _, err := s.Folders().LogSize(outside); err == nil || s.HasRecords(outside) || s.Folders().LogState(outside) != "" {
 			t.Errorf("%s is looked at: %v", outside, err)
 		}
 	}

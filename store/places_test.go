@@ -111,11 +111,11 @@ func TestKeptCopies(t *testing.T) {
 func TestUnlisted(t *testing.T) {
 	s := newTestStore(t)
 	c := create(t, s)
-	if damage, err := s.Unlisted(); err != nil || len(damage) > 0 {
+	if damage, err := s.Folders().Unlisted(); err != nil || len(damage) > 0 {
 		t.Errorf("unlisted: %v, %v", damage, err)
 	}
 	must(t, os.Remove(filepath.Join(s.dir, filepath.FromSlash(c.file(messagesFile)))))
-	if _, ok := s.LookAtLogs(c.Path()); ok {
+	if _, ok := s.Folders().LookAtLogs(c.Path()); ok {
 		t.Error("logs that do not exist were looked at")
 	}
 }

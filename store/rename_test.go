@@ -59,8 +59,8 @@ func TestLooks(t *testing.T) {
 	s := newTestStore(t)
 	c, err := s.Create("plan", "x", &schema.Session{ID: testID("2222abcd"), CreatedAt: schema.NewTime(start), Sources: []schema.Source{{Agent: "claude", NativeID: "n1"}}}, nil)
 	must(t, err)
-	before := s.LogState(c.Path())
-	if before == "" || s.LogState("conversations/2026-01-01/none") != "" {
+	before := s.Folders().LogState(c.Path())
+	if before == "" || s.Folders().LogState("conversations/2026-01-01/none") != "" {
 		t.Errorf("the logs look %q", before)
 	}
 	time.Sleep(2 * unsettled)

@@ -63,7 +63,7 @@ func TestBlocksYieldEachLineOnce(t *testing.T) {
 func TestLookTellsChanges(t *testing.T) {
 	s := newTestStore(t)
 	c := create(t, s)
-	before, ok := s.Look(c.Path())
+	before, ok := s.Folders().Look(c.Path())
 	if !ok {
 		t.Fatal("no look at a conversation")
 	}
@@ -75,7 +75,7 @@ func TestLookTellsChanges(t *testing.T) {
 	if err := os.WriteFile(file, []byte("{\"id\":\"m1\"}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if after, _ := s.Look(c.Path()); after == before {
+	if after, _ := s.Folders().Look(c.Path()); after == before {
 		t.Error("the look is the same after the log grew")
 	}
 	e, _, _, ok := s.Describe(c.Path())

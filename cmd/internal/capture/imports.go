@@ -82,7 +82,7 @@ func (im *imports) unchanged(agent inject.Agent, file, look string) (*Imported, 
 	}
 	for path, logs := range was.Logs {
 		e, ok := im.sound[path]
-		if !ok || im.ws.Store.LogState(path) != logs {
+		if !ok || im.ws.Store.Folders().LogState(path) != logs {
 			return nil, nil
 		}
 		if gone, err := im.ws.Removed.Conversation(e.Session.ID); err != nil || gone { // includes removals elsewhere that did not know the session
@@ -127,7 +127,7 @@ func (im *imports) lookAtLogs(s binding.Segment) string {
 		return ""
 	}
 	defer conv.Close()
-	logs := im.ws.Store.LogState(s.Path)
+	logs := im.ws.Store.Folders().LogState(s.Path)
 	if !conv.Unchanged(s.Tree) {
 		return ""
 	}

@@ -282,7 +282,7 @@ func (c *Capture) catchUpKnown(ctx context.Context, agent inject.Agent) error {
 // says, while the transcript it was captured from is gone. lost is the number of messages
 // that the log has lost since, or 0 if unknown.
 func (c *Capture) Shortened(conv *store.Conversation, s *schema.Session) (lost int, is bool, err error) {
-	size, err := c.ws.Store.LogSize(conv.Path())
+	size, err := c.ws.Store.Folders().LogSize(conv.Path())
 	if err != nil || conv.HasMore() {
 		return 0, false, nil // the log or folder is not in the work tree, or more records will come
 	}

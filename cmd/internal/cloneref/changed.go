@@ -74,7 +74,7 @@ const stateVersion = "1"
 // stateOf sums up a folder and what is committed of it. It is empty if the folder may change
 // without a change of its state.
 func (r Ref) stateOf(folder string, committed map[string]string) string {
-	look := r.Store.LookBelow(folder)
+	look := r.Store.Folders().LookBelow(folder)
 	if look == "" {
 		return ""
 	}

@@ -22,7 +22,7 @@ type dayFolders struct {
 // foldersOf lists the conversations of a day, unsorted. ok is false if nothing in the day's
 // folder can be read.
 func (d *dayFolders) foldersOf(name string) (folders []string, ok bool) {
-	folders, err := d.store.FoldersOf(name)
+	folders, err := d.store.Folders().Of(name)
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if err == nil {

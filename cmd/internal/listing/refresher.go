@@ -79,8 +79,8 @@ func (r *refresher) resume(base *index, known *state) (s snapshot, ok bool) {
 	for _, d := range known.days {
 		names = append(names, d.name)
 	}
-	if known.top == "" || r.store.LookAtDay("") != known.top {
-		now, err := r.store.Days()
+	if known.top == "" || r.store.Folders().LookAtDay("") != known.top {
+		now, err := r.store.Folders().Days()
 		if err != nil {
 			return s, false
 		}
@@ -124,7 +124,7 @@ func (r *refresher) changedDays(base *index, known *state, names []string) (dirt
 	changed := make([]bool, len(names))
 	inParallel(len(names), func(i int) {
 		look, ok := known.day(names[i])
-		changed[i] = !ok || look == "" || r.store.LookAtDay(names[i]) != look
+		changed[i] = !ok || look == "" || r.store.Folders().LookAtDay(names[i]) != look
 	})
 	for i, name := range names {
 		if changed[i] {
@@ -300,7 +300,7 @@ func (r *refresher) outdated(v *view, at []int, read map[string]bool) (folders [
 			return
 		}
 		if c.flags&isVolatile == 0 {
-			if look, ok := r.store.Look(c.Path); ok && look == c.look {
+			if look, ok := r.store.Folders().Look(c.Path); ok && look == c.look {
 				return
 			}
 		}

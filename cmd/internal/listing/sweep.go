@@ -46,15 +46,15 @@ func (c *counter) add() {
 
 // list finds the folders of all conversations.
 func (s *sweep) list() (folders []string, err error) {
-	s.top = s.days.store.LookAtDay("")
-	names, err := s.days.store.Days()
+	s.top = s.days.store.Folders().LookAtDay("")
+	names, err := s.days.store.Folders().Days()
 	if err != nil {
 		return nil, err
 	}
 	s.looks = make([]day, len(names))
 	of := make([][]string, len(names))
 	inParallel(len(names), func(i int) {
-		look := s.days.store.LookAtDay(names[i])
+		look := s.days.store.Folders().LookAtDay(names[i])
 		list, ok := s.days.foldersOf(names[i])
 		if !ok {
 			look = ""
@@ -101,7 +101,7 @@ func (s *sweep) compare(folders []string, progress func(done, of int)) error {
 			failed.Store(&err)
 			return
 		}
-		changed[i] = !ok || look != s.days.store.LookIn(folders[i])
+		changed[i] = !ok || look != s.days.store.Folders().LookIn(folders[i])
 	})
 	if err := failed.Load(); err != nil {
 		return *err

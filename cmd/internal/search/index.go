@@ -174,7 +174,7 @@ func (l *lookup) ruleOut(st *store.Store, row *listing.Row, term int) bool {
 	if row.Waiting || len(row.Twins) > 0 {
 		return false
 	}
-	names, states, ok := st.LogStates(row.Path)
+	names, states, ok := st.Folders().LogStates(row.Path)
 	for i, state := range states {
 		ok = ok && state.Known && len(l.within(l.covering(names[i], state, nil), state.Size, 1<<term)) == 0
 	}

@@ -78,7 +78,7 @@ func lookOf(w *workspace.Workspace, e store.Entry) string {
 	if e.Waiting || len(e.Twins) > 0 {
 		return ""
 	}
-	look, ok := w.Store.LookAtLogs(e.Path)
+	look, ok := w.Store.Folders().LookAtLogs(e.Path)
 	if !ok {
 		return ""
 	}

@@ -106,7 +106,7 @@ func (a Attachments) Drop(sums map[string]bool) error {
 	if len(sums) == 0 {
 		return nil
 	}
-	unlisted, err := a.store.Unlisted()
+	unlisted, err := a.store.Folders().Unlisted()
 	if err != nil {
 		return err
 	}

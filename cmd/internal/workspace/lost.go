@@ -59,7 +59,7 @@ func messagesOf(path string) string { return path + "/" + store.MessagesLog }
 // FewerThanHead reports whether the log of a conversation is shorter than in git's last
 // commit. It reads neither.
 func (t *Tree) FewerThanHead(ctx context.Context, c *store.Conversation) bool {
-	here, err := t.store.LogSize(c.Path())
+	here, err := t.store.Folders().LogSize(c.Path())
 	if err != nil {
 		return false // the folder or log is not in the work tree
 	}
