@@ -25,7 +25,7 @@ func (s *Store) Check() iter.Seq[Damage] {
 		if err != nil {
 			k.failed(conversationsDir, err)
 		}
-		if err != nil || len(folders)+len(s.WaitingPaths()) == 0 {
+		if err != nil || len(folders)+len(s.Kept().WaitingPaths()) == 0 {
 			return
 		}
 		entries, err := s.List()
@@ -35,7 +35,7 @@ func (s *Store) Check() iter.Seq[Damage] {
 		for _, e := range entries {
 			c := s.at("", e.Path)
 			if e.Waiting {
-				if c, err = s.Waiting(e.Path, e.Session.ID); err != nil {
+				if c, err = s.Kept().Waiting(e.Path, e.Session.ID); err != nil {
 					continue
 				}
 			} else {

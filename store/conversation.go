@@ -49,7 +49,7 @@ func (s *Store) Conversation(name string) (*Conversation, error) {
 // where they are.
 func (s *Store) Open(e Entry) (*Conversation, error) {
 	if e.Waiting {
-		return s.Waiting(e.Path, e.Session.ID)
+		return s.Kept().Waiting(e.Path, e.Session.ID)
 	}
 	if err := s.checkConversation(e.Path); err != nil {
 		return nil, err
@@ -66,7 +66,7 @@ func (s *Store) Open(e Entry) (*Conversation, error) {
 // folder.
 func (s *Store) OpenDamaged(e Entry) (*Conversation, error) {
 	if e.Waiting {
-		return s.Waiting(e.Path, e.Session.ID)
+		return s.Kept().Waiting(e.Path, e.Session.ID)
 	}
 	if err := s.checkConversation(e.Path); err != nil {
 		return nil, err
@@ -193,21 +193,6 @@ func (c *Conversation) writeNew(name string, data []byte, perm fs.FileMode) erro
 	return errors.Join(err, f.Close())
 }
 
-// DeleteWaiting deletes the records that wait for a conversation or were taken from it.
-// The work tree is not changed.
-func (c *Conversation) DeleteWaiting() error {
-	for _, base := range []string{waitingDir, takenDir} {
-		folder := base + "/" + c.path
-		if !c.s.isFolder(folder) || !isSame(c.idOf(c.path), c.s.at(base, c.path).idOf(c.path)) {
-			continue
-		}
-		if err := deleteFolder(c.s, folder); err != nil {
-			return fmt.Errorf("remove %q: %w", folder, explain(err))
-		}
-	}
-	return nil
-}
-
 // Delete removes the conversation with its folder, its document and everything else in
 // it, even if it is in several folders or waiting. The index of lists keeps its title and
 // first prompt until it is made again or removed with [Cache.ForgetListed].
@@ -218,7 +203,7 @@ func (c *Conversation) Delete() error {
 	}
 	defer tx.Rollback()
 	tx.made = nil
-	if err := c.DeleteWaiting(); err != nil {
+	if err := c.s.Kept().Delete(c); err != nil {
 		return err
 	}
 	for _, f := range slices.Backward(c.folders()) {

@@ -49,7 +49,7 @@ var crashes = map[string]struct {
 			err = c.PublishWaiting()
 		}
 		if err == nil || errors.Is(err, ErrExist) {
-			_, err = s.PutBack(crashPath)
+			_, err = s.Kept().PutBack(crashPath)
 		}
 		return err
 	}, func(t *testing.T, s *Store) {
@@ -66,11 +66,11 @@ var crashes = map[string]struct {
 		w.Close()
 		must(t, os.RemoveAll(filepath.Join(s.dir, c.Path())))
 	}, func(s *Store) error {
-		paths := s.WaitingPaths()
+		paths := s.Kept().WaitingPaths()
 		if len(paths) == 0 {
 			return nil
 		}
-		_, err := s.PutBack(paths[0])
+		_, err := s.Kept().PutBack(paths[0])
 		return err
 	}, wantShown(wantAll), wantNothingWaits},
 	"move what waits": {func(t *testing.T, s *Store) { waits(t, s).Close() }, settleShown, wantShown(wantAll), wantNothingWaits},

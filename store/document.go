@@ -181,7 +181,7 @@ func (d *document) keepPrevious(after []byte) error {
 	case d.raw == nil || c.base != "":
 		return nil
 	case len(d.damage) > 0:
-		_, err := kept{c.s.Files}.copy(fmt.Sprintf("damaged/%s/%s", c.path, sessionFile), bytes.NewReader(d.raw))
+		_, err := keeper{c.s.Files}.copy(fmt.Sprintf("damaged/%s/%s", c.path, sessionFile), bytes.NewReader(d.raw))
 		return err
 	}
 	to := backupFile(c.path)

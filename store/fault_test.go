@@ -132,7 +132,7 @@ var faultCases = []struct {
 		writeSummary(t, c, summaryOf("m0", "m1", "It was done."))
 	}, func(c *Conversation) error { return c.WriteSummary(summaryOf("m0", "m3", "All of it was done.")) }},
 	{"write what waits", nil, func(c *Conversation) error {
-		w, err := c.s.Waiting(c.Path(), "")
+		w, err := c.s.Kept().Waiting(c.Path(), "")
 		if err == nil {
 			_, err = w.Append(thread(2, 6))
 			err = errors.Join(err, w.Close())

@@ -37,7 +37,7 @@ func newJournal(s *Store, id, folder string, changes []change) (*journal, error)
 	at := s.opts.Now()
 	s.repairing.Do(func() { s.repairRun = at.UTC().Format("20060102T150405.000Z") })
 	prefix := fmt.Sprintf("repairs/%s-%04d-", s.repairRun, s.repairs.Add(1)) + schema.PathElement(cmp.Or(id, path.Base(folder)))
-	dir, err := kept{s.Files}.freeName(prefix)
+	dir, err := keeper{s.Files}.freeName(prefix)
 	if err != nil {
 		return nil, err
 	}

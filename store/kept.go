@@ -3,15 +3,14 @@ package store
 import (
 	"errors"
 	"fmt"
-	"io"
 	"path"
 	"strings"
 
 	"cortext/schema"
-	"cortext/store/internal/lines"
 )
 
-// Two folders below .workspace/local/kept are laid out like the workspace.
+// Kept are the records of conversations that are not in the work tree. They are in two
+// folders below .workspace/local/kept, laid out like the workspace.
 //
 // Records wait in waiting/ while the work tree must not be written to: the checked-out
 // branch lacks the folder, or git is in the middle of a merge. Readers treat them as part
@@ -19,6 +18,10 @@ import (
 //
 // Records that git took from a conversation's logs are in taken/ until someone asks for
 // them, so that they outlive the agent's transcript. Readers do not see them.
+type Kept struct{ s *Store }
+
+// Kept returns the records that the workspace keeps outside of the work tree.
+func (s *Store) Kept() Kept { return Kept{s} }
 
 // Waiting returns the place where the records of a conversation wait if they cannot be
 // written to the work tree now. It need not exist; the first write creates it. If the
@@ -27,13 +30,13 @@ import (
 // Two branches may have two conversations with the same name. If records of another
 // conversation wait under that name, those of id wait under a different one. An empty id
 // matches whatever waits there.
-func (s *Store) Waiting(name, id string) (*Conversation, error) {
+func (k Kept) Waiting(name, id string) (*Conversation, error) {
 	if err := checkConversationPath(name); err != nil {
 		return nil, err
 	}
-	c := s.at(waitingDir, nameFor(s, waitingDir, name, id))
-	tree := s.at("", c.path).sessionFolder
-	if s.checkConversation(c.path) == nil && tree.exists() {
+	c := k.s.at(waitingDir, nameFor(k.s, waitingDir, name, id))
+	tree := k.s.at("", c.path).sessionFolder
+	if k.s.checkConversation(c.path) == nil && tree.exists() {
 		if id == "" {
 			id = c.idOf(c.path)
 		}
@@ -61,11 +64,11 @@ func nameFor(s *Store, base, name, id string) string {
 }
 
 // WaitingPaths lists the conversations with waiting records, sorted.
-func (s *Store) WaitingPaths() []string { return pathsBelow(s.Files, waitingDir) }
+func (k Kept) WaitingPaths() []string { return pathsBelow(k.s.Files, waitingDir) }
 
 // WaitsFor reports whether the records waiting under a name belong to the conversation
 // with an id.
-func (s *Store) WaitsFor(name, id string) bool { return isSame(id, s.at(waitingDir, name).idOf(name)) }
+func (k Kept) WaitsFor(name, id string) bool { return isSame(id, k.s.at(waitingDir, name).idOf(name)) }
 
 // pathsBelow lists the conversations with a folder below base, sorted.
 func pathsBelow(s *Files, base string) (names []string) {
@@ -83,16 +86,16 @@ func pathsBelow(s *Files, base string) (names []string) {
 
 // WaitingCount counts the messages that wait for a conversation and that its logs in the
 // work tree lack.
-func (s *Store) WaitingCount(name string) (n int, err error) {
+func (k Kept) WaitingCount(name string) (n int, err error) {
 	have := map[string]bool{}
-	if s.checkConversation(name) == nil {
-		for m, err := range s.at("", name).Messages() {
+	if k.s.checkConversation(name) == nil {
+		for m, err := range k.s.at("", name).Messages() {
 			if err == nil {
 				have[m.ID] = true
 			}
 		}
 	}
-	for m, err := range undamaged(s.at(waitingDir, name).Messages()) {
+	for m, err := range undamaged(k.s.at(waitingDir, name).Messages()) {
 		if err != nil {
 			return n, err
 		}
@@ -106,25 +109,25 @@ func (s *Store) WaitingCount(name string) (n int, err error) {
 
 // Taken returns the place where the records that git took from a conversation are kept.
 // It need not exist; the first write creates it.
-func (s *Store) Taken(name string) (*Conversation, error) {
+func (k Kept) Taken(name string) (*Conversation, error) {
 	if err := checkConversationPath(name); err != nil {
 		return nil, err
 	}
-	return s.at(takenDir, name), nil
+	return k.s.at(takenDir, name), nil
 }
 
 // TakenPaths lists the conversations with records that git took, sorted.
-func (s *Store) TakenPaths() []string { return pathsBelow(s.Files, takenDir) }
+func (k Kept) TakenPaths() []string { return pathsBelow(k.s.Files, takenDir) }
 
 // PutBack moves the waiting records of a conversation into the work tree, recreating its
 // folder if necessary. The error is [ErrNotFound] if there is neither.
-func (s *Store) PutBack(name string) (*Conversation, error) {
+func (k Kept) PutBack(name string) (*Conversation, error) {
 	if err := checkConversationPath(name); err != nil {
 		return nil, err
 	}
-	open := s.Conversation
-	if waiting := s.at(waitingDir, name); waiting.exists() {
-		open = func(name string) (*Conversation, error) { return s.MakeFolder(name, waiting.idOf(name)) }
+	open := k.s.Conversation
+	if waiting := k.s.at(waitingDir, name); waiting.exists() {
+		open = func(name string) (*Conversation, error) { return k.MakeFolder(name, waiting.idOf(name)) }
 	}
 	c, err := open(name)
 	if err != nil {
@@ -136,82 +139,70 @@ func (s *Store) PutBack(name string) (*Conversation, error) {
 // MakeFolder recreates the folder of a conversation that git took from the work tree,
 // with its waiting records. The caller may then deliver records to it. If another
 // conversation now has that folder name, it creates a folder with another name.
-func (s *Store) MakeFolder(name, id string) (*Conversation, error) {
+func (k Kept) MakeFolder(name, id string) (*Conversation, error) {
 	if err := checkConversationPath(name); err != nil {
 		return nil, err
 	}
-	free := nameFor(s, "", name, id)
-	if _, err := s.makeDirs(free); err != nil {
+	free := nameFor(k.s, "", name, id)
+	if _, err := k.s.makeDirs(free); err != nil {
 		return nil, fmt.Errorf("put %q back: %w", name, explain(err))
 	}
-	if from := waitingDir + "/" + name; free != name && s.isFolder(from) && s.WaitsFor(name, id) {
-		if err := s.files.RenameIn(s.root, from, waitingDir+"/"+free); err != nil {
+	if from := waitingDir + "/" + name; free != name && k.s.isFolder(from) && k.WaitsFor(name, id) {
+		if err := k.s.files.RenameIn(k.s.root, from, waitingDir+"/"+free); err != nil {
 			return nil, fmt.Errorf("put %q back: %w", name, explain(err))
 		}
 	}
-	return s.Conversation(free)
+	return k.s.Conversation(free)
 }
 
-// kept keeps files below .workspace/local/kept. It never overwrites one.
-type kept struct{ *Files }
-
-// copy durably copies r to a new file below .workspace/local/kept, so that its bytes may
-// be removed from their original place. The file's name begins with prefix.
-func (k kept) copy(prefix string, r io.Reader) (kept string, err error) {
-	if kept, err = k.freeName(prefix); err != nil {
-		return "", err
-	}
-	f, created, err := lines.OpenAppend(k.root, kept, privateFileMode, k.logs)
-	if err != nil {
-		return "", err
-	}
-	if !created {
-		return "", errors.Join(fmt.Errorf("%q: %w", kept, ErrExist), f.Close())
-	}
-	_, err = io.Copy(appender{f}, r)
-	if err == nil {
-		err = f.Sync()
-	}
-	if closeErr := f.Close(); err == nil {
-		err = closeErr
-	}
-	if err == nil {
-		err = k.files.SyncDir(k.root, path.Dir(kept))
-	}
-	if err != nil {
-		return "", errors.Join(err, k.root.Remove(kept))
-	}
-	return kept, nil
-}
-
-// move moves the file at name to kept/damaged, under a name that begins with as.
-func (k kept) move(name, as string) error {
-	to, err := k.freeName("damaged/" + as)
-	if err != nil {
-		return err
-	}
-	if err := k.files.RenameIn(k.root, name, to); err != nil {
-		return err
-	}
-	return k.files.SyncDir(k.root, path.Dir(to))
-}
-
-// freeName returns the name of a new file below .workspace/local/kept, so that no file
-// there is ever overwritten.
-func (k kept) freeName(prefix string) (string, error) {
-	prefix = keptDir + "/" + prefix
-	if err := k.makeLocal(path.Dir(prefix)); err != nil {
-		return "", err
-	}
-	for n := 1; ; n++ {
-		name := fmt.Sprintf("%s-%d", prefix, n)
-		if free, err := k.missing(name); free || err != nil {
-			return name, err
+// Copies returns the records of a conversation that are kept aside: those that git took
+// from it, and bytes that were set aside.
+func (k Kept) Copies(c *Conversation) (f Copies) {
+	taken := c.at(takenDir + "/" + c.path + "/" + sessionDir)
+	if c.isIn(taken) {
+		find := Copy{From: takenDir}
+		find.Messages, _ = k.s.readBounded(taken.file(messagesFile), maxRepair)
+		find.Tools, _ = k.s.readBounded(taken.file(toolsFile), maxRepair)
+		f.Places = append(f.Places, find)
+		names, _ := taken.subagents()
+		for _, name := range names {
+			sub := taken.subagent(name)
+			find := Copy{From: takenDir}
+			find.Messages, _ = k.s.readBounded(sub.file(messagesFile), maxRepair)
+			find.Tools, _ = k.s.readBounded(sub.file(toolsFile), maxRepair)
+			f.Add(name, find)
 		}
 	}
+	for _, kind := range []string{"torn", "damaged"} {
+		for _, name := range k.s.ListFiles(keptDir + "/" + kind + "/" + c.path) {
+			content, err := k.s.readBounded(keptDir+"/"+kind+"/"+c.path+"/"+name, maxRepair)
+			if err != nil {
+				continue
+			}
+			find := Copy{From: keptDir + "/" + kind}
+			switch base := path.Base(name); {
+			case strings.HasPrefix(base, messagesFile):
+				find.Messages = content
+			case strings.HasPrefix(base, toolsFile):
+				find.Tools = content
+			}
+			f.Places = append(f.Places, find)
+		}
+	}
+	return f
 }
 
-// An appender appends what is written to it.
-type appender struct{ *lines.File }
-
-func (a appender) Write(b []byte) (int, error) { return len(b), a.Append(b) }
+// Delete deletes the records that wait for a conversation or were taken from it. The work
+// tree is not changed.
+func (k Kept) Delete(c *Conversation) error {
+	for _, base := range []string{waitingDir, takenDir} {
+		folder := base + "/" + c.path
+		if !k.s.isFolder(folder) || !isSame(c.idOf(c.path), k.s.at(base, c.path).idOf(c.path)) {
+			continue
+		}
+		if err := deleteFolder(k.s, folder); err != nil {
+			return fmt.Errorf("remove %q: %w", folder, explain(err))
+		}
+	}
+	return nil
+}

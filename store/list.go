@@ -45,7 +45,7 @@ func (s *Store) ListWhole() (list []Entry, whole bool, err error) {
 // session.json changed since it was last read, keep alone decides; the caller must check
 // all others itself.
 func (s *Store) ListAny(keep func(Known) bool) ([]Entry, error) {
-	if len(s.WaitingPaths()) > 0 { // waiting records may belong to any conversation
+	if len(s.Kept().WaitingPaths()) > 0 { // waiting records may belong to any conversation
 		return s.List()
 	}
 	l := lister{s, &s.index, keep}
@@ -248,12 +248,12 @@ func (l lister) withWaiting(entries []Entry) []Entry {
 			at[name] = i
 		}
 	}
-	for _, name := range l.s.WaitingPaths() {
+	for _, name := range l.s.Kept().WaitingPaths() {
 		if i, ok := at[name]; ok && l.s.at("", name).isIn(l.s.at(waitingDir, name).sessionFolder) {
 			stale[i] = true
 			continue
 		}
-		c, err := l.s.Waiting(name, "")
+		c, err := l.s.Kept().Waiting(name, "")
 		if err != nil {
 			continue
 		}

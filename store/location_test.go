@@ -39,7 +39,7 @@ func TestBorrow(t *testing.T) {
 	if err != nil || len(damage) > 0 || len(h.Messages) != 8 || h.Messages[0].ID != "m0" {
 		t.Fatalf("%d messages, %v, %v", len(h.Messages), damage, err)
 	}
-	if n, err := s.WaitingCount(c.Path()); err != nil || n > 3 {
+	if n, err := s.Kept().WaitingCount(c.Path()); err != nil || n > 3 {
 		t.Errorf("%d messages wait, %v: what was borrowed is not written", n, err)
 	}
 

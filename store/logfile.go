@@ -241,7 +241,7 @@ func (l *logFile) mendTail(s *Files) ([]SetAside, error) {
 	})
 	var aside []SetAside
 	if rest := l.Size() - keep; rest > 0 && len(bytes.Trim(text[min(keep-offset, int64(len(text))):], " \t\r")) > 0 || text == nil {
-		kept, err := kept{s}.copy(fmt.Sprintf("torn/%s-%d", l.kept, keep), io.NewSectionReader(l, keep, rest))
+		kept, err := keeper{s}.copy(fmt.Sprintf("torn/%s-%d", l.kept, keep), io.NewSectionReader(l, keep, rest))
 		if err != nil {
 			return nil, fmt.Errorf("set %d bytes of a torn line of %q aside: %w", rest, l.name, err)
 		}

@@ -81,7 +81,7 @@ func (tx *Tx) rewriteWithoutMarkers(l *logFile) error {
 	if err != nil {
 		return err
 	}
-	if _, err := (kept{tx.c.s.Files}).copy("damaged/"+l.name, bytes.NewReader(aside)); err != nil {
+	if _, err := (keeper{tx.c.s.Files}).copy("damaged/"+l.name, bytes.NewReader(aside)); err != nil {
 		return fmt.Errorf("set the conflict markers of %q aside: %w", l.name, err)
 	}
 	inside := false

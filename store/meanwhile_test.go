@@ -28,7 +28,7 @@ func TestReadWhileMoved(t *testing.T) {
 	for m, err := range r.Messages() {
 		must(t, err)
 		if len(seen) == 0 { // another process moves the waiting records
-			_, err := openTestStore(t, s.Root()).PutBack(c.Path())
+			_, err := openTestStore(t, s.Root()).Kept().PutBack(c.Path())
 			must(t, err)
 		}
 		seen[m.ID] = true
@@ -106,7 +106,7 @@ func TestDeleteTaken(t *testing.T) {
 	s := newTestStore(t)
 	c := create(t, s)
 	appendBatch(t, c, thread(0, 2))
-	k, err := s.Taken(c.Path())
+	k, err := s.Kept().Taken(c.Path())
 	must(t, err)
 	appendBatch(t, k, thread(0, 4))
 	sess, _, err := c.Session()

@@ -292,7 +292,7 @@ func (from *source) empty() error {
 			return err
 		}
 		if from.damaged[name] {
-			_, err = kept{c.s.Files}.copy("damaged/"+c.file(name), f)
+			_, err = keeper{c.s.Files}.copy("damaged/"+c.file(name), f)
 		}
 		if err = errors.Join(err, f.Close()); err != nil {
 			return err
@@ -335,7 +335,7 @@ func (from *source) remove() error {
 			continue
 		}
 		if from.damaged[name] {
-			err = kept{c.s.Files}.move(file, c.path+"/"+name)
+			err = keeper{c.s.Files}.move(file, c.path+"/"+name)
 		} else {
 			err = c.s.root.Remove(file)
 		}
@@ -391,7 +391,7 @@ func moveFiles(s *Files, from, to string, but ...string) error {
 				return err
 			}
 		default:
-			if err := (kept{s}).move(source, target); err != nil {
+			if err := (keeper{s}).move(source, target); err != nil {
 				return err
 			}
 		}

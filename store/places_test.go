@@ -59,7 +59,7 @@ func TestKeptCopies(t *testing.T) {
 	if _, err := c.Append(schema.Batch{Messages: []schema.Message{message}}); err != nil {
 		t.Fatal(err)
 	}
-	taken, err := s.Taken(c.Path())
+	taken, err := s.Kept().Taken(c.Path())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +91,7 @@ func TestKeptCopies(t *testing.T) {
 		must(t, os.WriteFile(file, []byte(text), 0o600))
 	}
 	all := ""
-	copies := c.KeptCopies()
+	copies := s.Kept().Copies(c)
 	for name, sub := range copies.Subagents {
 		for _, p := range sub.Places {
 			all += name + ": " + string(p.Messages)

@@ -2,8 +2,6 @@ package store
 
 import (
 	"bytes"
-	"path"
-	"strings"
 
 	"cortext/schema"
 	"cortext/schema/jsonl"
@@ -173,43 +171,6 @@ func restoreLog[R any](l *logPlan, k logKind[R], from restoring[R]) error {
 		add(k.encode(&c.r), c.from)
 	}
 	return nil
-}
-
-// KeptCopies returns the records of the conversation that are kept aside: those that git
-// took from it, and bytes that were set aside.
-func (c *Conversation) KeptCopies() (f Copies) {
-	taken := c.at(takenDir + "/" + c.path + "/" + sessionDir)
-	if c.isIn(taken) {
-		find := Copy{From: takenDir}
-		find.Messages, _ = c.s.readBounded(taken.file(messagesFile), maxRepair)
-		find.Tools, _ = c.s.readBounded(taken.file(toolsFile), maxRepair)
-		f.Places = append(f.Places, find)
-		names, _ := taken.subagents()
-		for _, name := range names {
-			sub := taken.subagent(name)
-			find := Copy{From: takenDir}
-			find.Messages, _ = c.s.readBounded(sub.file(messagesFile), maxRepair)
-			find.Tools, _ = c.s.readBounded(sub.file(toolsFile), maxRepair)
-			f.Add(name, find)
-		}
-	}
-	for _, kind := range []string{"torn", "damaged"} {
-		for _, name := range c.s.ListFiles(keptDir + "/" + kind + "/" + c.path) {
-			content, err := c.s.readBounded(keptDir+"/"+kind+"/"+c.path+"/"+name, maxRepair)
-			if err != nil {
-				continue
-			}
-			find := Copy{From: keptDir + "/" + kind}
-			switch base := path.Base(name); {
-			case strings.HasPrefix(base, messagesFile):
-				find.Messages = content
-			case strings.HasPrefix(base, toolsFile):
-				find.Tools = content
-			}
-			f.Places = append(f.Places, find)
-		}
-	}
-	return f
 }
 
 // Add adds what a place has of a sub-agent, or of the conversation itself if the name is

@@ -70,7 +70,7 @@ func TestWaitingUnderOneName(t *testing.T) {
 	here := create(t, s)
 	appendBatch(t, here, thread(0, 2))
 	name, other := here.Path(), schema.DerivedID("claude", "other", start)
-	w, err := s.Waiting(name, other)
+	w, err := s.Kept().Waiting(name, other)
 	must(t, err)
 	if w.Path() != name || len(w.others()) > 0 {
 		t.Errorf("it waits as %s, beside %v", w.Path(), w.others())
@@ -84,12 +84,12 @@ func TestWaitingUnderOneName(t *testing.T) {
 	}
 	sess, _, err := here.Session()
 	must(t, err)
-	own, err := s.Waiting(name, sess.ID)
+	own, err := s.Kept().Waiting(name, sess.ID)
 	must(t, err)
 	if own.Path() != name+"-"+sess.ID[len(sess.ID)-4:] {
 		t.Errorf("the conversation that is here waits as %s", own.Path())
 	}
-	if !s.WaitsFor(name, other) || s.WaitsFor(name, sess.ID) {
+	if !s.Kept().WaitsFor(name, other) || s.Kept().WaitsFor(name, sess.ID) {
 		t.Error("whose records wait is not told")
 	}
 	list, err := s.List()
@@ -97,7 +97,7 @@ func TestWaitingUnderOneName(t *testing.T) {
 	if len(list) != 2 || !slices.ContainsFunc(list, func(e Entry) bool { return e.Waiting && e.Session.ID == other && e.Session.MessageCount == 3 }) {
 		t.Errorf("the list has %+v", list)
 	}
-	back, err := s.PutBack(name)
+	back, err := s.Kept().PutBack(name)
 	must(t, err)
 	if back.Path() != name+"-"+other[len(other)-4:] {
 		t.Errorf("it is put back into %s", back.Path())
@@ -107,13 +107,13 @@ func TestWaitingUnderOneName(t *testing.T) {
 			t.Errorf("%s has %d messages, %v", c.Path(), len(ids), err)
 		}
 	}
-	if len(s.WaitingPaths()) > 0 {
-		t.Errorf("still waiting: %q", s.WaitingPaths())
+	if len(s.Kept().WaitingPaths()) > 0 {
+		t.Errorf("still waiting: %q", s.Kept().WaitingPaths())
 	}
-	if _, err := s.Waiting("elsewhere", ""); err == nil {
+	if _, err := s.Kept().Waiting("elsewhere", ""); err == nil {
 		t.Error("any path waits")
 	}
-	if _, err := s.MakeFolder("elsewhere", ""); err == nil {
+	if _, err := s.Kept().MakeFolder("elsewhere", ""); err == nil {
 		t.Error("any path is a conversation")
 	}
 }
@@ -125,12 +125,12 @@ func TestTakeBack(t *testing.T) {
 	appendBatch(t, c, thread(0, 2))
 	sess, _, err := c.Session()
 	must(t, err)
-	k, err := s.Taken(c.Path())
+	k, err := s.Kept().Taken(c.Path())
 	must(t, err)
 	appendBatch(t, k, thread(2, 4))
 	must(t, k.Edit(func(s *schema.Session) error { s.ID = sess.ID; return nil }))
 	must(t, k.Close())
-	if got := s.TakenPaths(); !slices.Equal(got, []string{c.Path()}) {
+	if got := s.Kept().TakenPaths(); !slices.Equal(got, []string{c.Path()}) {
 		t.Fatalf("taken: %q", got)
 	}
 	must(t, c.Close())
@@ -147,8 +147,8 @@ func TestTakeBack(t *testing.T) {
 	moved.TakeBack(c.Path())
 	moved.TakeBack(c.Path())
 	must(t, moved.Update(func(*Tx, *schema.Session) error { return nil }))
-	if ids, err := moved.MessageIDs(); len(ids) != 4 || err != nil || len(s.TakenPaths()) > 0 {
-		t.Errorf("%d messages, %v; taken: %q", len(ids), err, s.TakenPaths())
+	if ids, err := moved.MessageIDs(); len(ids) != 4 || err != nil || len(s.Kept().TakenPaths()) > 0 {
+		t.Errorf("%d messages, %v; taken: %q", len(ids), err, s.Kept().TakenPaths())
 	}
 }
 

@@ -188,8 +188,8 @@ func TestTwinsThatWait(t *testing.T) {
 		t.Errorf("%v, %d counted", ids, e.Session.MessageCount)
 	}
 	must(t, settle(c))
-	if ids, _, _ := history(t, c, Limit{}); len(ids) != 10 || s.WaitingPaths() != nil {
-		t.Errorf("%v, %q waits", ids, s.WaitingPaths())
+	if ids, _, _ := history(t, c, Limit{}); len(ids) != 10 || s.Kept().WaitingPaths() != nil {
+		t.Errorf("%v, %q waits", ids, s.Kept().WaitingPaths())
 	}
 	wantSound(t, s)
 
@@ -203,8 +203,8 @@ func TestTwinsThatWait(t *testing.T) {
 		t.Errorf("%v, %d counted", ids, e.Session.MessageCount)
 	}
 	must(t, settle(c))
-	if s.WaitingPaths() != nil {
-		t.Errorf("%q waits", s.WaitingPaths())
+	if s.Kept().WaitingPaths() != nil {
+		t.Errorf("%q waits", s.Kept().WaitingPaths())
 	}
 }
 

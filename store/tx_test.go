@@ -128,7 +128,7 @@ func TestSummariesThatWait(t *testing.T) {
 			t.Errorf("%s: %+v", what, list)
 		}
 		w.Close()
-		_, err := s.PutBack(c.Path())
+		_, err := s.Kept().PutBack(c.Path())
 		must(t, err)
 		if got := readFile(t, s, name); (got == was) != newer || strings.Contains(got, "New.") == newer {
 			t.Errorf("%s: %s", what, got)

@@ -22,7 +22,7 @@ func clock(s *Store) {
 
 func waitingFor(t *testing.T, s *Store, name string) *Conversation {
 	t.Helper()
-	w, err := s.Waiting(name, "")
+	w, err := s.Kept().Waiting(name, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +117,7 @@ func wantAll(t *testing.T, what string, c *Conversation) {
 // line once.
 func wantMoved(t *testing.T, what string, s *Store, name string) {
 	t.Helper()
-	if got := s.WaitingPaths(); got != nil {
+	if got := s.Kept().WaitingPaths(); got != nil {
 		t.Errorf("%s: %q waits", what, got)
 	}
 	if left := s.ListFiles(waitingDir + "/" + name + "/" + sessionDir); left != nil {
@@ -144,10 +144,10 @@ func TestWaiting(t *testing.T) {
 	s := newTestStore(t)
 	c := waits(t, s)
 	tree := snapshot(t, filepath.Join(s.dir, "conversations"))
-	if got := s.WaitingPaths(); !slices.Equal(got, []string{c.Path()}) || c.IsWaiting() || !waitingFor(t, s, c.Path()).IsWaiting() {
+	if got := s.Kept().WaitingPaths(); !slices.Equal(got, []string{c.Path()}) || c.IsWaiting() || !waitingFor(t, s, c.Path()).IsWaiting() {
 		t.Errorf("%q waits", got)
 	}
-	if n, err := s.WaitingCount(c.Path()); n != 4 || err != nil {
+	if n, err := s.Kept().WaitingCount(c.Path()); n != 4 || err != nil {
 		t.Errorf("%d messages wait, %v", n, err)
 	}
 	wantAll(t, "while it waits", c)
@@ -170,7 +170,7 @@ func TestWaiting(t *testing.T) {
 
 	unread := readFile(t, s, waitingDir+"/"+c.dir+"/"+messagesFile)
 	r := appendBatch(t, c, schema.Batch{})
-	if r.Moved != 0 || len(s.WaitingPaths()) != 1 {
+	if r.Moved != 0 || len(s.Kept().WaitingPaths()) != 1 {
 		t.Error("an append of nothing moved something")
 	}
 	r = appendBatch(t, c, thread(7, 8))
@@ -284,7 +284,7 @@ func TestPutBack(t *testing.T) {
 		opened, err := s.Open(list[0])
 		must(t, err)
 		wantAll(t, what+", opened", opened)
-		back, err := s.PutBack(c.Path())
+		back, err := s.Kept().PutBack(c.Path())
 		must(t, err)
 		wantAll(t, what, back)
 		wantMoved(t, what, s, c.Path())
@@ -295,16 +295,16 @@ func TestPutBack(t *testing.T) {
 		if got := readFile(t, s, c.Path()+"/brainstorm.md"); got != doc {
 			t.Errorf("%s: the document is %q", what, got)
 		}
-		if again, err := s.PutBack(c.Path()); err != nil || again.Path() != c.Path() {
+		if again, err := s.Kept().PutBack(c.Path()); err != nil || again.Path() != c.Path() {
 			t.Errorf("%s: again: %v", what, err)
 		}
 	}
 	s := newTestStore(t)
 	before := snapshot(t, s.dir)
-	if _, err := s.PutBack("conversations/2025-11-22/1000-chat-x-abcd"); !errors.Is(err, ErrNotFound) {
+	if _, err := s.Kept().PutBack("conversations/2025-11-22/1000-chat-x-abcd"); !errors.Is(err, ErrNotFound) {
 		t.Errorf("where nothing waits: %v", err)
 	}
-	if _, err := s.PutBack("conversations/../x"); err == nil {
+	if _, err := s.Kept().PutBack("conversations/../x"); err == nil {
 		t.Error("a path that leads elsewhere")
 	}
 	wantSame(t, s.dir, before)
@@ -338,7 +338,7 @@ func TestPublishWaiting(t *testing.T) {
 		t.Fatalf("%+v, %v", list, err)
 	}
 	wantSound(t, s)
-	back, err := s.PutBack(list[0].Path)
+	back, err := s.Kept().PutBack(list[0].Path)
 	must(t, err)
 	if ids, _, _ := history(t, back, Limit{}); len(ids) != 6 {
 		t.Errorf("%v", ids)
@@ -366,7 +366,7 @@ func TestWaitingWriters(t *testing.T) {
 		group.Go(func() {
 			store := openTestStore(t, s.dir)
 			for n := range each {
-				to, err := store.Waiting(c.Path(), "")
+				to, err := store.Kept().Waiting(c.Path(), "")
 				if err == nil && n%3 == 0 {
 					to, err = to.Subagent("x")
 				}
@@ -443,7 +443,7 @@ func TestLocalIgnoresItself(t *testing.T) {
 		},
 		"create": func(s *Store) error { _, err := s.Create("chat", "x", &schema.Session{}, nil); return err },
 		"wait": func(s *Store) error {
-			c, err := s.Waiting(name, "")
+			c, err := s.Kept().Waiting(name, "")
 			if err == nil {
 				_, err = c.Append(thread(2, 3))
 			}

@@ -77,7 +77,7 @@ func (hs *homes) home(s *binding.Segment, mode Mode) (*home, error) {
 		}
 		h.tree = nil
 	}
-	if h.conv, err = hs.ws.Store.Waiting(s.Path, s.ID); err != nil {
+	if h.conv, err = hs.ws.Store.Kept().Waiting(s.Path, s.ID); err != nil {
 		return h, err
 	}
 	s.Path = h.conv.Path()
@@ -93,7 +93,7 @@ func (hs *homes) setAside(h *home) (err error) {
 	if h.have, err = h.tree.Snapshot(); err != nil {
 		return err
 	}
-	h.aside, err = hs.ws.Store.Taken(h.segment.Path)
+	h.aside, err = hs.ws.Store.Kept().Taken(h.segment.Path)
 	return err
 }
 
@@ -136,7 +136,7 @@ func (hs *homes) findFolder(s *binding.Segment) (*store.Conversation, error) {
 	if err != nil || !ok || e.Waiting {
 		return nil, err
 	}
-	if slices.Contains(hs.ws.Store.WaitingPaths(), s.Path) && s.Path != e.Path {
+	if slices.Contains(hs.ws.Store.Kept().WaitingPaths(), s.Path) && s.Path != e.Path {
 		e.Twins = append(e.Twins, s.Path) // records wait under its earlier name
 	}
 	s.Path = e.Path
@@ -145,7 +145,7 @@ func (hs *homes) findFolder(s *binding.Segment) (*store.Conversation, error) {
 
 // putBack recreates the folder of a conversation, with the records that wait for it.
 func (hs *homes) putBack(s *binding.Segment) (*store.Conversation, error) {
-	conv, err := hs.ws.Store.MakeFolder(s.Path, s.ID)
+	conv, err := hs.ws.Store.Kept().MakeFolder(s.Path, s.ID)
 	if err != nil {
 		return nil, err
 	}

@@ -202,7 +202,7 @@ func isThere(agent inject.Agent, transcript string) bool {
 func (c *Capture) Sources(ctx context.Context, e store.Entry, except string, o Options) (appended int, err error) {
 	var errs []error
 	if o.Mode == PutBack && e.Waiting && c.ws.Tree.Operation() == "" && !c.ws.Tree.Outside(e.Path) {
-		conv, err := c.ws.Store.PutBack(e.Path)
+		conv, err := c.ws.Store.Kept().PutBack(e.Path)
 		if err != nil {
 			return 0, err
 		}

@@ -24,8 +24,8 @@ func (w *waiting) moveBack(restore bool) error {
 		return nil
 	}
 	var errs []error
-	for _, path := range w.ws.Store.WaitingPaths() {
-		conv, err := w.ws.Store.Waiting(path, "")
+	for _, path := range w.ws.Store.Kept().WaitingPaths() {
+		conv, err := w.ws.Store.Kept().Waiting(path, "")
 		if err == nil {
 			err = w.moveOne(conv, path, restore)
 		}
@@ -34,8 +34,8 @@ func (w *waiting) moveBack(restore bool) error {
 	if !restore {
 		return errors.Join(errs...)
 	}
-	for _, path := range w.ws.Store.TakenPaths() {
-		conv, err := w.ws.Store.Taken(path)
+	for _, path := range w.ws.Store.Kept().TakenPaths() {
+		conv, err := w.ws.Store.Kept().Taken(path)
 		if err == nil {
 			err = w.moveOne(conv, path, restore)
 		}
@@ -100,7 +100,7 @@ func (w *waiting) moveOne(kept *store.Conversation, path string, restore bool) (
 		return err
 	}
 	if gone, err := w.ws.Removed.Conversation(s.ID); err != nil || gone {
-		return errors.Join(err, kept.DeleteWaiting())
+		return errors.Join(err, w.ws.Store.Kept().Delete(kept))
 	}
 	conv, err := w.homes.findFolder(&binding.Segment{Segment: registry.Segment{Path: path, ID: s.ID}})
 	if err != nil {
@@ -110,7 +110,7 @@ func (w *waiting) moveOne(kept *store.Conversation, path string, restore bool) (
 		if !restore || w.ws.Tree.Outside(path) {
 			return nil
 		}
-		if conv, err = w.ws.Store.MakeFolder(path, s.ID); err != nil {
+		if conv, err = w.ws.Store.Kept().MakeFolder(path, s.ID); err != nil {
 			return err
 		}
 	}

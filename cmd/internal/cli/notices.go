@@ -33,7 +33,7 @@ func (n notices) waiting(entries ...store.Entry) {
 
 // allWaiting is waiting for all conversations.
 func (n notices) allWaiting() error {
-	if len(n.w.Store.WaitingPaths()) == 0 {
+	if len(n.w.Store.Kept().WaitingPaths()) == 0 {
 		return nil
 	}
 	all, err := n.w.Store.List()
@@ -117,7 +117,7 @@ func (n notices) captured(said []string) {
 // wait for each, by path.
 func (n notices) listed(shown []store.Entry) map[string]int {
 	n.damage(shown)
-	names := n.w.Store.WaitingPaths()
+	names := n.w.Store.Kept().WaitingPaths()
 	waiting := map[string]int{}
 	if len(names) > 0 {
 		list, _ := n.w.Waiting(shown...) // the notices report what cannot be counted

@@ -162,7 +162,7 @@ func (s *selection) sources(f listing.Filter, progress func(done, of int)) (list
 // workspace. The caller must close the index.
 func sourceOf(w *workspace.Workspace, list *listing.Listing, f listing.Filter) search.Source {
 	source := search.Source{Store: w.Store, Open: w.Open, Index: search.OpenIndex(w.Store.Cache)}
-	source.Complete = len(w.Store.WaitingPaths()) == 0 && !w.Tree.IsSparse()
+	source.Complete = len(w.Store.Kept().WaitingPaths()) == 0 && !w.Tree.IsSparse()
 	for _, i := range list.Select(f) {
 		source.Rows = append(source.Rows, list.Row(i))
 	}

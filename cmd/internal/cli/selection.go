@@ -211,7 +211,7 @@ const mostLeftovers = 200
 func (s *selection) remarkable(workspace int) (list []store.Entry, unread []string) {
 	w := s.workspaces[workspace]
 	waiting := map[string]bool{}
-	for _, name := range w.Store.WaitingPaths() {
+	for _, name := range w.Store.Kept().WaitingPaths() {
 		waiting[name] = true
 	}
 	left := 0 // number to check for a removal

@@ -36,9 +36,9 @@ func (r *record) knowsID() bool { return r.flags&knowsID != 0 }
 
 // waitingIn lists the conversations of a workspace with waiting records, usually none.
 func waitingIn(st *store.Store) (list []waiting) {
-	for _, name := range st.WaitingPaths() {
+	for _, name := range st.Kept().WaitingPaths() {
 		w := waiting{path: name}
-		if c, err := st.Waiting(name, ""); err == nil {
+		if c, err := st.Kept().Waiting(name, ""); err == nil {
 			if sess, _, err := c.Session(); err == nil {
 				w.id = sess.ID
 			}

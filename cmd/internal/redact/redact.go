@@ -256,10 +256,10 @@ func (r *Redactor) each(e store.Entry, f func(*store.Conversation) error) error 
 				return err
 			}
 		}
-		if !slices.Contains(r.ws.Store.TakenPaths(), name) {
+		if !slices.Contains(r.ws.Store.Kept().TakenPaths(), name) {
 			continue
 		}
-		if err := eachIn(func() (*store.Conversation, error) { return r.ws.Store.Taken(name) }, f); err != nil {
+		if err := eachIn(func() (*store.Conversation, error) { return r.ws.Store.Kept().Taken(name) }, f); err != nil {
 			return err
 		}
 	}

@@ -20,7 +20,7 @@ const maxHistory = 1 << 30
 // copies collects the records of a conversation that other places have: backups, the
 // agents' transcripts, and git.
 func (r *Repairer) copies(ctx context.Context, e store.Entry, c *store.Conversation) (*store.Copies, error) {
-	all := c.KeptCopies()
+	all := r.ws.Store.Kept().Copies(c)
 	natives, err := r.natives(ctx, e, c)
 	if err != nil {
 		return nil, err

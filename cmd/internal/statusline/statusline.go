@@ -43,7 +43,7 @@ func conversation(w *workspace.Workspace, c *capture.Capture, agent inject.Agent
 		parts = append(parts, turns(b.Turns))
 	}
 	switch {
-	case e.Waiting || slices.Contains(w.Store.WaitingPaths(), at):
+	case e.Waiting || slices.Contains(w.Store.Kept().WaitingPaths(), at):
 		parts = append(parts, "messages wait")
 	case unsaved(w, agent, s.NativeID, b):
 		parts = append(parts, "not saved yet")

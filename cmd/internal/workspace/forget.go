@@ -76,7 +76,7 @@ func (r removing) delete(paths []string) error {
 
 // remains returns the folders of a conversation that still have something in them.
 func (r removing) remains(paths []string) []string {
-	waiting := r.conversations.Store.WaitingPaths()
+	waiting := r.conversations.Store.Kept().WaitingPaths()
 	return slices.DeleteFunc(slices.Clone(paths), func(name string) bool {
 		c, err := r.conversations.Store.Conversation(name)
 		if err == nil {

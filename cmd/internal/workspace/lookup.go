@@ -252,9 +252,9 @@ func selected(all []store.Entry, at []int) []store.Entry {
 func (w Conversations) Entry(path string) (store.Entry, error) {
 	c, err := w.Store.Conversation(path)
 	waiting := false
-	if errors.Is(err, store.ErrNotFound) && slices.Contains(w.Store.WaitingPaths(), path) {
+	if errors.Is(err, store.ErrNotFound) && slices.Contains(w.Store.Kept().WaitingPaths(), path) {
 		waiting = true
-		c, err = w.Store.Waiting(path, "")
+		c, err = w.Store.Kept().Waiting(path, "")
 	}
 	if errors.Is(err, store.ErrNotFound) && w.Tree.Outside(path) {
 		return w.entryOutside(path)
@@ -342,7 +342,7 @@ func (w Conversations) Conversation(path string) (*store.Conversation, error) {
 		return c, nil
 	case err != nil && !errors.Is(err, store.ErrNotFound):
 		return nil, err
-	case err != nil && !slices.Contains(w.Store.WaitingPaths(), path) && !w.Tree.Outside(path):
+	case err != nil && !slices.Contains(w.Store.Kept().WaitingPaths(), path) && !w.Tree.Outside(path):
 		return nil, err
 	}
 	return w.waiting(path)

@@ -104,7 +104,7 @@ func DocumentOf(s *schema.Session) string {
 // it. doc is the document, which is unchanged.
 func (w *Workspace) isFree(ctx context.Context, c *store.Conversation, s *schema.Session) (doc string, free bool) {
 	entries, err := os.ReadDir(filepath.Join(w.Store.Root(), filepath.FromSlash(c.Path())))
-	if err != nil || len(s.Sources) != 1 || c.HasMore() || slices.Contains(w.Store.TakenPaths(), c.Path()) {
+	if err != nil || len(s.Sources) != 1 || c.HasMore() || slices.Contains(w.Store.Kept().TakenPaths(), c.Path()) {
 		return "", false
 	}
 	for _, e := range entries {

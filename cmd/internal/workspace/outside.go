@@ -15,7 +15,7 @@ import (
 
 // waiting opens a conversation's waiting records, together with git's copy of it.
 func (w Conversations) waiting(path string) (*store.Conversation, error) {
-	c, err := w.Store.Waiting(path, "")
+	c, err := w.Store.Kept().Waiting(path, "")
 	if err != nil {
 		return nil, err
 	}

@@ -43,17 +43,17 @@ const waitingDir = ".workspace/local/kept/waiting"
 // Waiting returns what waits for the given conversations. Usually nothing does, which
 // costs reading one folder.
 func (w *Workspace) Waiting(entries ...store.Entry) (list []Waiting, err error) {
-	names := w.Store.WaitingPaths()
+	names := w.Store.Kept().WaitingPaths()
 	if len(names) == 0 {
 		return nil, nil
 	}
 	var errs []error
 	for _, e := range entries {
 		for _, name := range append([]string{e.Path}, e.Twins...) {
-			if !slices.Contains(names, name) || !w.Store.WaitsFor(name, e.Session.ID) {
+			if !slices.Contains(names, name) || !w.Store.Kept().WaitsFor(name, e.Session.ID) {
 				continue
 			}
-			n, err := w.Store.WaitingCount(name)
+			n, err := w.Store.Kept().WaitingCount(name)
 			if n > 0 && w.Tree.Outside(name) {
 				n, err = w.Tree.besideGit(name, e)
 			}
@@ -69,7 +69,7 @@ func (w *Workspace) Waiting(entries ...store.Entry) (list []Waiting, err error) 
 // besideGit counts the messages that wait for a conversation outside of the sparse
 // checkout and that git does not have.
 func (t *Tree) besideGit(name string, e store.Entry) (int, error) {
-	c, err := t.store.Waiting(name, e.Session.ID)
+	c, err := t.store.Kept().Waiting(name, e.Session.ID)
 	if err != nil {
 		return 0, err
 	}
