@@ -108,6 +108,22 @@ func (c *Conversation) subagent(name string) *Conversation {
 	return sub
 }
 
+// conversation returns a folder as a conversation of its own, which it is while its records
+// are merged or repaired. sub says that it is that of a sub-agent.
+func (f sessionFolder) conversation(sub bool) *Conversation {
+	c := new(Conversation)
+	c.sessionFolder, c.path = f, f.dir
+	for _, base := range []string{waitingDir, takenDir} {
+		if within(base, f.dir) {
+			c.base, c.path = base, strings.TrimPrefix(f.dir, base+"/")
+		}
+	}
+	if !sub {
+		c.path = path.Dir(c.path)
+	}
+	return c
+}
+
 // Close closes the files that writing opened. The conversation stays usable.
 func (c *Conversation) Close() error {
 	c.mu.Lock()
@@ -253,7 +269,7 @@ func (c *Conversation) Rename(words string) error {
 
 func (tx *Tx) rename(words string) error {
 	c := tx.c
-	words, err := c.s.redactor.Text(words, nil)
+	words, err := c.s.policy.rules.Text(words, nil)
 	if err != nil {
 		return err
 	}
@@ -262,7 +278,7 @@ func (tx *Tx) rename(words string) error {
 		return err
 	}
 	to := path.Dir(c.path) + "/" + path.Base(FolderName(sess, sess.ConversationType, words))
-	unlock, err := c.s.lockWorkspace()
+	unlock, err := c.s.locks.workspace(c.s.opts.LockWait)
 	if err != nil {
 		return err
 	}

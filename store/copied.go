@@ -22,7 +22,7 @@ func (tx *Tx) AppendCopies(b schema.Batch) error {
 	if err != nil {
 		return err
 	}
-	redact := tx.c.s.redaction(tx.countRedacted()).knowing(known)
+	redact := tx.c.s.policy.redaction(tx.countRedacted()).knowing(known)
 	for _, was := range b.Tools {
 		t, err := redact.copyOfTool(was)
 		if err != nil {
@@ -59,12 +59,12 @@ func (tx *Tx) countRedacted() secrets.Counts {
 // RedactCopies returns records of the conversation with an id as they would be stored now:
 // with today's rules, and what the user redacted there. counts is what was replaced.
 func (s *Store) RedactCopies(b schema.Batch, sess *schema.Session) (redacted schema.Batch, counts secrets.Counts, err error) {
-	known, err := s.knownOf(sess.ID)
+	known, err := s.policy.knownOf(sess.ID)
 	if err != nil {
 		return b, nil, err
 	}
 	counts = secrets.Counts{}
-	redact := s.redaction(counts).knowing(known)
+	redact := s.policy.redaction(counts).knowing(known)
 	for _, m := range b.Messages {
 		if m, err = redact.copyOfMessage(m); err != nil {
 			return b, counts, err

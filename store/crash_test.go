@@ -79,7 +79,7 @@ var crashes = map[string]struct {
 	"undo a repair": {func(t *testing.T, s *Store) {
 		c := ruined(t, s)
 		must(t, os.CopyFS(filepath.Join(s.dir, "before"), os.DirFS(filepath.Join(s.dir, conversationsDir))))
-		_, err := c.Repair(nil)
+		_, err := s.Repairs().Repair(c, nil)
 		must(t, err)
 	}, undoLast, wantFour, func(t *testing.T, s *Store) {
 		wantSameTree(t, "undone", contents(snapshot(t, filepath.Join(s.dir, "before"))), contents(tree(t, s)))

@@ -63,7 +63,7 @@ func (d *document) write() (written bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	redact := c.s.redaction(nil).knowing(known)
+	redact := c.s.policy.redaction(nil).knowing(known)
 	if err := redact.session(d.session); err != nil {
 		return false, err
 	}

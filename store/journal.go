@@ -14,6 +14,8 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"cortext/schema"
@@ -35,13 +37,27 @@ type journal struct {
 // newJournal begins a repair of a conversation. Nothing is written before stage.
 func newJournal(s *Store, id, folder string, changes []change) (*journal, error) {
 	at := s.opts.Now()
-	s.repairing.Do(func() { s.repairRun = at.UTC().Format("20060102T150405.000Z") })
-	prefix := fmt.Sprintf("repairs/%s-%04d-", s.repairRun, s.repairs.Add(1)) + schema.PathElement(cmp.Or(id, path.Base(folder)))
+	run, n := s.repairs.next(at)
+	prefix := fmt.Sprintf("repairs/%s-%04d-", run, n) + schema.PathElement(cmp.Or(id, path.Base(folder)))
 	dir, err := keeper{s.Files}.freeName(prefix)
 	if err != nil {
 		return nil, err
 	}
-	return &journal{s: s, dir: dir, manifest: manifest{ID: id, Path: folder, Run: s.repairRun, At: schema.NewTime(at), State: repairBegun, Changes: changes}}, nil
+	return &journal{s: s, dir: dir, manifest: manifest{ID: id, Path: folder, Run: run, At: schema.NewTime(at), State: repairBegun, Changes: changes}}, nil
+}
+
+// A repairRun counts the repairs of this process.
+type repairRun struct {
+	begin sync.Once
+	name  string // the same for all of them: when the first one began
+	count atomic.Int64
+}
+
+// next returns the name of the run, and the number of the next repair, from 1. at is when
+// that begins.
+func (r *repairRun) next(at time.Time) (run string, n int64) {
+	r.begin.Do(func() { r.name = at.UTC().Format("20060102T150405.000Z") })
+	return r.name, r.count.Add(1)
 }
 
 // stage copies the files that will change and writes the new ones beside them, and then

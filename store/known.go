@@ -30,7 +30,7 @@ func (k *known) repeats(id string) bool {
 
 // knownTexts returns what the user redacted in the conversation; nil for nothing.
 func (l *Location) knownTexts() (*known, error) {
-	if l.s.opts.Redacted == nil {
+	if l.s.policy.redacted == nil {
 		return nil, nil
 	}
 	for _, f := range append([]sessionFolder{l.sessionFolder}, l.others()...) {
@@ -38,7 +38,7 @@ func (l *Location) knownTexts() (*known, error) {
 			f = f.at(topOf(f.dir))
 		}
 		if id := f.idOf(l.top()); id != "" {
-			return l.s.knownOf(id)
+			return l.s.policy.knownOf(id)
 		}
 	}
 	return nil, nil
@@ -50,12 +50,19 @@ func topOf(dir string) string {
 	return before + "/" + sessionDir
 }
 
+// A policy says which texts are not stored: those that the rules find, and those that the
+// user redacted.
+type policy struct {
+	rules    *secrets.Redactor
+	redacted func(id string) ([]secrets.Known, error) // [Options.Redacted]
+}
+
 // knownOf returns what the user redacted in the conversation with an id; nil for nothing.
-func (s *Store) knownOf(id string) (*known, error) {
-	if s.opts.Redacted == nil || id == "" {
+func (p policy) knownOf(id string) (*known, error) {
+	if p.redacted == nil || id == "" {
 		return nil, nil
 	}
-	list, err := s.opts.Redacted(id)
+	list, err := p.redacted(id)
 	if err != nil || len(list) == 0 {
 		return nil, err
 	}
@@ -74,7 +81,7 @@ func (tx *Tx) knows() (*known, error) {
 	}
 	var err error
 	if s := tx.doc.session; s != nil && !tx.c.isSub() {
-		tx.known, err = tx.c.s.knownOf(s.ID)
+		tx.known, err = tx.c.s.policy.knownOf(s.ID)
 	} else {
 		tx.known, err = tx.c.knownTexts()
 	}

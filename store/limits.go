@@ -73,11 +73,12 @@ func (s *Store) AttachmentNames(e Entry, sum string) (names []string) {
 	return names
 }
 
-func (s *Store) limits() Limits {
-	if s.opts.Limits == nil {
+// limits returns the limits that hold now.
+func (o *Options) limits() Limits {
+	if o.Limits == nil {
 		return Limits{}
 	}
-	return s.opts.Limits()
+	return o.Limits()
 }
 
 // A limiter applies limits to calls. keep keeps the whole of a text under a name.
@@ -141,7 +142,7 @@ func (l limiter) attach(t *schema.Tool, name, mediaType, text string) (kept stri
 }
 
 // keepWhole writes the file of an attachment, unless it is there.
-func (s *Store) keepWhole(name, text string) error {
+func (s *Files) keepWhole(name, text string) error {
 	is, err := s.Exists(name)
 	if err != nil || is {
 		return err

@@ -239,17 +239,17 @@ func (l locks) holder(name string) string {
 	}, string(line[:min(len(line), 200)]))
 }
 
-// lockWorkspace waits for the lock that guards the creation of conversations.
-func (s *Store) lockWorkspace() (unlock func(), err error) {
-	release, err := s.locks.lock(path.Join(locksDir, "workspace"), s.opts.LockWait)
+// workspace waits for the lock that guards the creation of conversations.
+func (l locks) workspace(wait time.Duration) (unlock func(), err error) {
+	release, err := l.lock(path.Join(locksDir, "workspace"), wait)
 	if errors.Is(err, filelock.ErrHeld) {
-		err = &LockedError{Path: conversationsDir, Holder: s.locks.holder(conversationsDir)}
+		err = &LockedError{Path: conversationsDir, Holder: l.holder(conversationsDir)}
 	}
 	if err != nil {
 		return nil, err
 	}
 	var holder *os.File
-	s.locks.sayHolder(&holder, conversationsDir)
+	l.sayHolder(&holder, conversationsDir)
 	return func() {
 		release()
 		_ = closeFile(&holder)

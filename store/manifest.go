@@ -98,7 +98,7 @@ func octal(mode fs.FileMode) string {
 }
 
 // state looks at what has a name now.
-func (s *Store) state(name string) (fileState, error) {
+func (s *Files) state(name string) (fileState, error) {
 	info, err := s.root.Lstat(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
@@ -193,7 +193,8 @@ func parseManifest(b []byte) (m manifest, err error) {
 	return m, nil
 }
 
-func (s *Store) readManifest(dir string) (m manifest, err error) {
+// readManifest reads the manifest of a repair, given its folder.
+func readManifest(s *Files, dir string) (m manifest, err error) {
 	b, err := s.readRegular(dir + "/" + manifestFile)
 	if err == nil {
 		m, err = parseManifest(b)

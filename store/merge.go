@@ -9,7 +9,6 @@ import (
 	"path"
 	"runtime"
 	"slices"
-	"strings"
 
 	"cortext/schema"
 	"cortext/store/internal/lines"
@@ -52,7 +51,7 @@ func (m *merge) lock() error {
 		if !f.exists() {
 			continue // another process moved it
 		}
-		lock, err := m.conversation(f).lock()
+		lock, err := f.conversation(c.isSub()).lock()
 		if err != nil {
 			return fmt.Errorf("%q: %w", f.dir, err)
 		}
@@ -61,21 +60,6 @@ func (m *merge) lock() error {
 	}
 	c.setOthers(folders)
 	return nil
-}
-
-// conversation returns another folder as a Conversation of its own.
-func (m *merge) conversation(f sessionFolder) *Conversation {
-	other := new(Conversation)
-	other.sessionFolder, other.path = f, f.dir
-	for _, base := range []string{waitingDir, takenDir} {
-		if within(base, f.dir) {
-			other.base, other.path = base, strings.TrimPrefix(f.dir, base+"/")
-		}
-	}
-	if !m.tx.c.isSub() {
-		other.path = path.Dir(other.path)
-	}
-	return other
 }
 
 // release releases the locks of the other folders.

@@ -27,17 +27,17 @@ func TestRepairFolder(t *testing.T) {
 	}
 	folder := filepath.Join(s.dir, filepath.FromSlash(c.Path()))
 	must(t, os.RemoveAll(folder))
-	plan, err := s.PlanFolder(c.Path(), "git", files)
+	plan, err := s.Repairs().PlanFolder(c.Path(), "git", files)
 	if err != nil || len(plan.Steps) != len(files) {
 		t.Fatalf("planned %+v, %v", plan, err)
 	}
 	if _, err := os.Stat(folder); err == nil {
 		t.Error("the plan made the folder")
 	}
-	if _, err := s.PlanFolder(c.Path(), "git", map[string][]byte{"elsewhere/x": nil}); err == nil {
+	if _, err := s.Repairs().PlanFolder(c.Path(), "git", map[string][]byte{"elsewhere/x": nil}); err == nil {
 		t.Error("a file outside of the folder was planned")
 	}
-	if _, err := s.RepairFolder(c.Path(), "git", files); err != nil {
+	if _, err := s.Repairs().RepairFolder(c.Path(), "git", files); err != nil {
 		t.Fatal(err)
 	}
 	for name, want := range files {
@@ -45,7 +45,7 @@ func TestRepairFolder(t *testing.T) {
 			t.Errorf("%s: %v, %q", name, err, b)
 		}
 	}
-	again, err := s.RepairFolder(c.Path(), "git", files)
+	again, err := s.Repairs().RepairFolder(c.Path(), "git", files)
 	if err != nil || len(again.Steps) > 0 {
 		t.Errorf("the second time: %+v, %v", again, err)
 	}

@@ -167,7 +167,7 @@ func TestLockedByAnotherProcess(t *testing.T) {
 	if _, err := c.Append(thread(0, 2)); !strings.Contains(fmt.Sprint(err), "another process") {
 		t.Errorf("%v", err)
 	}
-	unlock, err := s.lockWorkspace()
+	unlock, err := s.locks.workspace(s.opts.LockWait)
 	if err != nil {
 		t.Fatal(err)
 	}

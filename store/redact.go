@@ -23,8 +23,8 @@ func (tx *Tx) Append(b schema.Batch) error {
 	if err != nil {
 		return err
 	}
-	redact := tx.c.s.redaction(tx.countRedacted()).knowing(known)
-	limits := limiter{tx.c.s.limits(), tx.c.s.keepWhole}
+	redact := tx.c.s.policy.redaction(tx.countRedacted()).knowing(known)
+	limits := limiter{tx.c.s.opts.limits(), tx.c.s.keepWhole}
 	for _, t := range b.Tools {
 		t, err := redact.tool(t)
 		if err == nil {
@@ -200,10 +200,10 @@ func (r redaction) summary(sum *schema.Summary) (*schema.Summary, error) {
 // Redact returns text as it would be stored in conversations, given by id: with its
 // secrets replaced, and what the user redacted there.
 func (s *Store) Redact(text string, ids ...string) (string, error) {
-	r := s.redaction(nil)
+	r := s.policy.redaction(nil)
 	r.text(&text)
 	for _, id := range ids {
-		known, err := s.knownOf(id)
+		known, err := s.policy.knownOf(id)
 		if err != nil {
 			return "", err
 		}
@@ -223,9 +223,10 @@ type redaction struct {
 	err      error
 }
 
-// redaction adds to counts what it redacts, unless that is nil.
-func (s *Store) redaction(counts secrets.Counts) redaction {
-	return redaction{redactor: s.redactor, counts: counts}
+// redaction returns a redaction by the rules. It adds to counts what it redacts, unless
+// that is nil.
+func (p policy) redaction(counts secrets.Counts) redaction {
+	return redaction{redactor: p.rules, counts: counts}
 }
 
 // knowing also redacts what the user redacted in the conversation before.

@@ -19,7 +19,7 @@ func TestRedactKnown(t *testing.T) {
 	m.Content = "key " + theSecret
 	appendBatch(t, c, schema.Batch{Messages: []schema.Message{m}})
 	k := new(knowing)
-	s.opts.Redacted = k.redacted
+	s.policy.redacted = k.redacted
 	redact(t, c, k)
 	sub, err := c.Subagent("helper")
 	must(t, err)

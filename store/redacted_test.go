@@ -214,7 +214,7 @@ func cloneOf(tb testing.TB, s *Store, k *knowing) *Store {
 	}
 	to := unsynced(tb, dir)
 	if k != nil {
-		to.opts.Redacted = k.redacted
+		to.policy.redacted = k.redacted
 	}
 	return to
 }

@@ -2,7 +2,6 @@ package store
 
 import (
 	"fmt"
-	"path"
 	"runtime"
 	"slices"
 	"strings"
@@ -32,104 +31,6 @@ type Repair struct {
 // memory.
 const maxRepair = 1 << 30
 
-// PlanRepair says what [Conversation.Repair] would do. It changes nothing.
-func (c *Conversation) PlanRepair(f *Copies) (*Repair, error) {
-	p := planner{s: c.s, out: &Repair{Path: c.path}}
-	err := p.conversation(c, f, nil)
-	return p.out, err
-}
-
-// Repair rewrites the logs of a conversation without what is no record, appends the
-// records that only other places have, rebuilds a session.json that is missing or broken,
-// and moves away what has the name of a file. The files as they were are kept below
-// .workspace/local/kept/repairs; see [Store.UndoRepair]. Damage that costs nothing is
-// mended, too. The error is a [*schema.VersionError] if a later cortext wrote the
-// conversation.
-func (c *Conversation) Repair(f *Copies) (*Repair, error) {
-	p := planner{s: c.s, out: &Repair{Path: c.path}, modes: map[string]string{}}
-	closed := false
-	for _, f := range c.folders() {
-		is, err := p.unlock(f)
-		if err != nil {
-			return nil, err
-		}
-		closed = closed || is
-		if st, err := c.s.state(f.file(messagesFile)); err == nil && st.isFile() {
-			p.modes[f.file(messagesFile)] = st.Mode // before the lock changes it
-		}
-	}
-	if closed { // nothing can be locked or read before that
-		return p.out, c.s.carryOut(p.out, "", nil)
-	}
-	locks, made, err := c.lockAll()
-	defer func() {
-		for _, l := range slices.Backward(locks) {
-			l.undo()
-			l.release()
-		}
-	}()
-	if err != nil {
-		return nil, err
-	}
-	p.made = made
-	if err := p.conversation(c, f, nil); err != nil || len(p.out.changes) == 0 {
-		return p.out, err
-	}
-	for name, text := range p.wholes {
-		if err := c.s.keepWhole(name, text); err != nil {
-			return p.out, explain(err)
-		}
-	}
-	return p.out, c.s.carryOut(p.out, p.id, made)
-}
-
-// carryOut makes the changes of a repair.
-func (s *Store) carryOut(r *Repair, id string, made []string) error {
-	j, err := newJournal(s, id, r.Path, r.changes)
-	if err != nil {
-		return explain(err)
-	}
-	defer j.release()
-	for _, name := range made {
-		if path.Base(name) != messagesFile {
-			j.manifest.Made = append(j.manifest.Made, name)
-		}
-	}
-	if err := j.stage(); err != nil {
-		_ = s.root.RemoveAll(j.dir)
-		return explain(err)
-	}
-	r.Kept = j.dir
-	return explain(j.apply())
-}
-
-// lockAll locks the conversation in all of its folders. It does not lock a folder whose
-// messages.jsonl is no file, because nobody can write there. made lists what taking the
-// locks created.
-func (c *Conversation) lockAll() (locks []*writeLock, made []string, err error) {
-	m := merge{tx: &Tx{writeLock: &writeLock{c: c}}}
-	for _, f := range c.folders() {
-		conv := c
-		if f != c.sessionFolder {
-			conv = m.conversation(f)
-		}
-		if info, err := c.s.root.Lstat(f.dir); err == nil && !info.IsDir() {
-			continue
-		} else if err != nil && f != c.sessionFolder {
-			continue
-		}
-		if info, err := c.s.root.Lstat(f.file(messagesFile)); err == nil && !info.Mode().IsRegular() {
-			continue
-		}
-		l, err := conv.lock()
-		if err != nil {
-			return locks, made, err
-		}
-		locks, made = append(locks, l), append(made, l.made...)
-	}
-	return locks, made, nil
-}
-
 // A planner plans the repair of one conversation.
 type planner struct {
 	s     *Store
@@ -154,7 +55,7 @@ func (p *planner) knows(c *Conversation) (*known, error) {
 	if err != nil || st.session == nil {
 		return nil, nil // nothing is restored without it
 	}
-	p.known, err = p.s.knownOf(st.session.ID)
+	p.known, err = p.s.policy.knownOf(st.session.ID)
 	return p.known, err
 }
 

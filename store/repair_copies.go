@@ -41,3 +41,19 @@ func (f *Copies) Of(subagent string) *Copies {
 	}
 	return f.Subagents[subagent]
 }
+
+// Add adds what a place has of a sub-agent, or of the conversation itself if the name is
+// empty.
+func (f *Copies) Add(subagent string, find Copy) {
+	if subagent == "" {
+		f.Places = append(f.Places, find)
+		return
+	}
+	if f.Subagents == nil {
+		f.Subagents = map[string]*Copies{}
+	}
+	if f.Subagents[subagent] == nil {
+		f.Subagents[subagent] = &Copies{}
+	}
+	f.Subagents[subagent].Places = append(f.Subagents[subagent].Places, find)
+}

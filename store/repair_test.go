@@ -141,10 +141,10 @@ func TestRepair(t *testing.T) {
 			before := tree(t, s)
 			s = openTestStore(t, s.dir)
 			c = s.at("", c.path)
-			plan, err := c.PlanRepair(copies)
+			plan, err := s.Repairs().Plan(c, copies)
 			must(t, err)
 			wantSameTree(t, "a plan", before, tree(t, s))
-			r, err := c.Repair(copies)
+			r, err := s.Repairs().Repair(c, copies)
 			must(t, err)
 			if len(r.Steps) == 0 || len(r.Lost) > 0 || len(plan.Steps) != len(r.Steps) {
 				t.Errorf("%+v, lost %v, planned %+v", r.Steps, r.Lost, plan.Steps)
@@ -166,15 +166,15 @@ func TestRepair(t *testing.T) {
 			if sess, _ := session(t, c); sess.ID != copies.Places[0].Session.ID || sess.MessageCount != 4 {
 				t.Errorf("%+v", sess)
 			}
-			again, err := c.Repair(copies)
+			again, err := s.Repairs().Repair(c, copies)
 			if err != nil || len(again.Steps) > 0 {
 				t.Errorf("again: %+v, %v", again.Steps, err)
 			}
-			past, err := s.PastRepairs()
+			past, err := s.Repairs().Past()
 			if err != nil || len(past) != 1 || past[0].Path != c.path {
 				t.Fatalf("%d repairs, %v", len(past), err)
 			}
-			must(t, s.UndoRepair(past[0]))
+			must(t, s.Repairs().Undo(past[0]))
 			wantSameTree(t, "undone", before, tree(t, s))
 		})
 	}
@@ -204,20 +204,20 @@ func wantSameTree(t *testing.T, what string, want, got map[string]string) {
 
 // finishAndRepair does what the repair command does.
 func finishAndRepair(s *Store, path string, copies *Copies) error {
-	past, err := s.PastRepairs()
+	past, err := s.Repairs().Past()
 	if err != nil {
 		return err
 	}
 	for _, r := range past {
 		if r.Unfinished {
-			if err := s.FinishRepair(r); err != nil {
+			if err := s.Repairs().Finish(r); err != nil {
 				return err
 			}
 		}
 	}
 	c := s.at("", path)
 	c.findOthers(nil)
-	_, err = c.Repair(copies)
+	_, err = s.Repairs().Repair(c, copies)
 	return errors.Join(err, c.Close())
 }
 
@@ -253,9 +253,9 @@ func wantFour(t *testing.T, s *Store) {
 
 // undoLast undoes the last repair, if it is not undone.
 func undoLast(s *Store) error {
-	past, err := s.PastRepairs()
+	past, err := s.Repairs().Past()
 	if err == nil && len(past) > 0 && !past[0].Undone {
-		err = s.UndoRepair(past[0])
+		err = s.Repairs().Undo(past[0])
 	}
 	return err
 }
@@ -265,7 +265,7 @@ func undoLast(s *Store) error {
 func TestUndoRefuses(t *testing.T) {
 	s := newTestStore(t)
 	c := ruined(t, s)
-	_, err := c.Repair(nil)
+	_, err := s.Repairs().Repair(c, nil)
 	must(t, err)
 	appendBatch(t, c, thread(4, 6))
 	c.Close()
@@ -289,7 +289,7 @@ func TestRedactedStays(t *testing.T) {
 	redacted := strings.Replace(strings.Replace(lines[1], "message 1", "[redacted: mine]", 1), "}\n", ",\"rev\":1}\n", 1)
 	gone := strings.Replace(strings.Replace(lines[2], "message 2", "[redacted: mine]", 1), "10}\n", "13,\"rev\":1}\n", 1)
 	writeFile(t, s, c.file(messagesFile), lines[0]+redacted+lines[3])
-	r, err := c.Repair(&Copies{Places: []Copy{{From: "a", Messages: []byte(log)}, {From: "b", Messages: []byte(gone)}}})
+	r, err := s.Repairs().Repair(c, &Copies{Places: []Copy{{From: "a", Messages: []byte(log)}, {From: "b", Messages: []byte(gone)}}})
 	must(t, err)
 	if got := readFile(t, s, c.file(messagesFile)); got != lines[0]+redacted+lines[3]+gone || len(r.Steps) != 2 || r.Steps[0].Done != "1 record restored from b" {
 		t.Errorf("%+v:\n%s", r.Steps, got)
@@ -308,16 +308,16 @@ func TestClosedFiles(t *testing.T) {
 	must(t, os.Chmod(filepath.Join(s.dir, c.file(messagesFile)), 0))
 	before := tree(t, s)
 	for _, want := range []string{"mode 0600 instead of 0000", "rewritten"} {
-		r, err := c.Repair(copies)
+		r, err := s.Repairs().Repair(c, copies)
 		if must(t, err); len(r.Steps) == 0 || r.Steps[0].Done != want {
 			t.Errorf("%+v, want %s", r.Steps, want)
 		}
 	}
 	wantSound(t, s)
-	past, err := s.PastRepairs()
+	past, err := s.Repairs().Past()
 	must(t, err)
 	for _, r := range past {
-		must(t, s.UndoRepair(r))
+		must(t, s.Repairs().Undo(r))
 	}
 	wantSameTree(t, "undone", before, tree(t, s))
 }

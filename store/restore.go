@@ -43,8 +43,8 @@ func (p *planner) restore(fp *folderPlan, f *Copies, n *census, have *records) e
 	if f == nil || len(f.Places) == 0 {
 		return nil
 	}
-	redact := p.s.redaction(nil).knowing(p.known)
-	limits := limiter{p.s.limits(), func(name, text string) error {
+	redact := p.s.policy.redaction(nil).knowing(p.known)
+	limits := limiter{p.s.opts.limits(), func(name, text string) error {
 		if p.wholes == nil {
 			p.wholes = map[string]string{}
 		}
@@ -171,20 +171,4 @@ func restoreLog[R any](l *logPlan, k logKind[R], from restoring[R]) error {
 		add(k.encode(&c.r), c.from)
 	}
 	return nil
-}
-
-// Add adds what a place has of a sub-agent, or of the conversation itself if the name is
-// empty.
-func (f *Copies) Add(subagent string, find Copy) {
-	if subagent == "" {
-		f.Places = append(f.Places, find)
-		return
-	}
-	if f.Subagents == nil {
-		f.Subagents = map[string]*Copies{}
-	}
-	if f.Subagents[subagent] == nil {
-		f.Subagents[subagent] = &Copies{}
-	}
-	f.Subagents[subagent].Places = append(f.Subagents[subagent].Places, find)
 }

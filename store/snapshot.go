@@ -89,7 +89,7 @@ const (
 
 // Message reports how much of m the logs have.
 func (n *Snapshot) Message(m schema.Message) (Held, error) {
-	ready, err := n.s.redaction(nil).knowing(n.known).message(m)
+	ready, err := n.s.policy.redaction(nil).knowing(n.known).message(m)
 	if err != nil {
 		return Nothing, err
 	}
@@ -98,7 +98,7 @@ func (n *Snapshot) Message(m schema.Message) (Held, error) {
 
 // Tool reports how much of t the logs have.
 func (n *Snapshot) Tool(t schema.Tool) (Held, error) {
-	ready, err := n.s.redaction(nil).knowing(n.known).tool(t)
+	ready, err := n.s.policy.redaction(nil).knowing(n.known).tool(t)
 	if err != nil {
 		return Nothing, err
 	}

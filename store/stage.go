@@ -40,11 +40,11 @@ func newStage(s *Store, typ, words string, sess *schema.Session, doc []byte) (*C
 	if Slug(typ) != typ {
 		return nil, fmt.Errorf("type %q may hold only a-z, 0-9 and single hyphens: try %q", typ, Slug(typ))
 	}
-	known, err := s.knownOf(sess.ID)
+	known, err := s.policy.knownOf(sess.ID)
 	if err != nil {
 		return nil, err
 	}
-	redact, text := s.redaction(nil).knowing(known), string(doc)
+	redact, text := s.policy.redaction(nil).knowing(known), string(doc)
 	redact.text(&words)
 	redact.text(&text)
 	if err = redact.err; err == nil {
@@ -158,7 +158,7 @@ func (c stage) publish(base string) error {
 
 // place finds a free name below base for the staged folder.
 func (c stage) place(base string) error {
-	unlock, err := c.s.lockWorkspace()
+	unlock, err := c.s.locks.workspace(c.s.opts.LockWait)
 	if err != nil {
 		return err
 	}

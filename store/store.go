@@ -34,7 +34,6 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -83,8 +82,8 @@ type Options struct {
 type Store struct {
 	*Files
 	Cache
-	opts     Options
-	redactor *secrets.Redactor
+	opts   Options
+	policy policy
 
 	sessions fileCache // session.json as last read
 	index    sessionIndex
@@ -93,10 +92,7 @@ type Store struct {
 	calls    logCache[lookup]
 	newer    logCache[bool] // [newerInSamples]
 	borrowed sync.Map       // files in git, by name: see [Location.Borrow]
-
-	repairing sync.Once
-	repairRun string // names the repairs of this process
-	repairs   atomic.Int64
+	repairs  repairRun
 }
 
 // Find returns the workspace that contains dir: dir itself or its nearest parent that
@@ -170,7 +166,10 @@ func open(root string, opts Options) (*Store, error) {
 		opts.Holder = fmt.Sprintf("process %d", os.Getpid())
 	}
 	files := &Files{root: r, dir: dir}
-	return &Store{Files: files, Cache: Cache{files}, opts: opts, redactor: secrets.New(), index: sessionIndex{files: files}, locks: locks{files, opts.Holder}}, nil
+	return &Store{
+		Files: files, Cache: Cache{files}, opts: opts, policy: policy{secrets.New(), opts.Redacted},
+		index: sessionIndex{files: files}, locks: locks{files, opts.Holder},
+	}, nil
 }
 
 // Remember makes Close save the index for the next command even if nothing else was

@@ -142,7 +142,7 @@ func (tx *Tx) putSummary(sum *schema.Summary) error {
 	if err != nil {
 		return err
 	}
-	ready, err := f.s.redaction(nil).knowing(known).summary(sum)
+	ready, err := f.s.policy.redaction(nil).knowing(known).summary(sum)
 	if err != nil {
 		return err
 	}

@@ -94,12 +94,12 @@ func entryOf(all []store.Entry, folder string) *store.Entry {
 
 // Plan returns what Repair would do, without changing anything.
 func (r *Repairer) Plan(ctx context.Context, t Target) Result {
-	return r.run(ctx, t, (*store.Conversation).PlanRepair, r.ws.Store.PlanFolder)
+	return r.run(ctx, t, r.ws.Store.Repairs().Plan, r.ws.Store.Repairs().PlanFolder)
 }
 
 // Repair repairs a conversation. Undo reverts its changes.
 func (r *Repairer) Repair(ctx context.Context, t Target) Result {
-	return r.run(ctx, t, (*store.Conversation).Repair, r.ws.Store.RepairFolder)
+	return r.run(ctx, t, r.ws.Store.Repairs().Repair, r.ws.Store.Repairs().RepairFolder)
 }
 
 // run repairs a conversation or plans the repair. restore does the same for one whose folder is gone.
@@ -193,17 +193,17 @@ func (r *Repairer) Remaining(ctx context.Context, targets []Target) (left []stor
 
 // Unfinished returns the repairs that were killed.
 func (r *Repairer) Unfinished() ([]store.PastRepair, error) {
-	past, err := r.ws.Store.PastRepairs()
+	past, err := r.ws.Store.Repairs().Past()
 	return slices.DeleteFunc(past, func(p store.PastRepair) bool { return !p.Unfinished }), err
 }
 
 // Finish completes a repair that was killed.
-func (r *Repairer) Finish(p store.PastRepair) error { return r.ws.Store.FinishRepair(p) }
+func (r *Repairer) Finish(p store.PastRepair) error { return r.ws.Store.Repairs().Finish(p) }
 
 // Last returns the repairs that an undo would revert: those of the last run that repaired
 // anything. With a path or an id, it is the last run that repaired that conversation.
 func (r *Repairer) Last(conversation string) ([]store.PastRepair, error) {
-	past, err := r.ws.Store.PastRepairs()
+	past, err := r.ws.Store.Repairs().Past()
 	if err != nil {
 		return nil, err
 	}
@@ -223,5 +223,5 @@ func (r *Repairer) Undo(p store.PastRepair) error {
 	if op := r.ws.Tree.Operation(); op != "" {
 		return fmt.Errorf("a git %s is under way: finish or abort it, then undo the repair", op)
 	}
-	return r.ws.Store.UndoRepair(p)
+	return r.ws.Store.Repairs().Undo(p)
 }
