@@ -169,7 +169,7 @@ func (l *logFile) held(since Checkpoint, began int64) int {
 // next visit delivers again. It must follow a [Tx.Flush]. A log that the transaction did
 // not touch keeps its part of the checkpoint passed to [Conversation.BeginAt].
 func (tx *Tx) Checkpoint(messages, calls []string) (cp Checkpoint, err error) {
-	cp = tx.since
+	cp = tx.logs.since
 	c := tx.c
 	if tx.counted {
 		cp.Counted = countedBy(tx.doc.session)
@@ -178,7 +178,7 @@ func (tx *Tx) Checkpoint(messages, calls []string) (cp Checkpoint, err error) {
 		if cp.Messages, err = c.messages.checkpoint(messages); err != nil {
 			return Checkpoint{}, err
 		}
-		cp.Held = c.messages.held(tx.since, tx.began)
+		cp.Held = c.messages.held(tx.logs.since, tx.logs.began)
 	}
 	if c.tools != nil && c.tools.places != nil {
 		if cp.Tools, err = c.tools.checkpoint(calls); err != nil {

@@ -22,7 +22,7 @@ func (tx *Tx) AppendCopies(b schema.Batch) error {
 	if err != nil {
 		return err
 	}
-	redact := tx.c.s.policy.redaction(tx.countRedacted()).knowing(known)
+	redact := tx.c.s.policy.redaction(tx.result.counts()).knowing(known)
 	for _, was := range b.Tools {
 		t, err := redact.copyOfTool(was)
 		if err != nil {
@@ -46,14 +46,6 @@ func (tx *Tx) AppendCopies(b schema.Batch) error {
 		tx.pending.messages[len(tx.pending.messages)-1].copied = true
 	}
 	return nil
-}
-
-// countRedacted returns the counts of the secrets that the transaction redacts.
-func (tx *Tx) countRedacted() secrets.Counts {
-	if tx.result.Redacted == nil {
-		tx.result.Redacted = secrets.Counts{}
-	}
-	return tx.result.Redacted
 }
 
 // RedactCopies returns records of the conversation with an id as they would be stored now:

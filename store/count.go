@@ -275,7 +275,7 @@ func (tx *Tx) Count() error {
 	if err != nil {
 		return err
 	}
-	known := !tx.rewritten && (tx.counted || tx.began == s.CountedBytes || tx.began == tx.since.Messages.End && tx.since.Counted == countedBy(s))
+	known := !tx.logs.rewritten && (tx.counted || tx.logs.began == s.CountedBytes || tx.logs.began == tx.logs.since.Messages.End && tx.logs.since.Counted == countedBy(s))
 	tx.counted = true
 	if s.CountedBytes == 0 || len(damage) > 0 || !known {
 		return tx.c.recount(s, tx.c.folders()...)

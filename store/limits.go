@@ -189,26 +189,26 @@ func likeStored(t schema.Tool, stored *schema.Tool) schema.Tool {
 	return t
 }
 
-// attachBeside copies the attachments of a record into the folder of the conversation, as
-// far as this machine has them.
-func (tx *Tx) attachBeside(list []schema.Attachment) error {
+// attachBeside copies the attachments of a record into the folder, as far as this machine
+// has them.
+func (f sessionFolder) attachBeside(list []schema.Attachment) error {
 	for i := range list {
 		kept, ok := AttachmentName(list[i].SHA256)
 		if !ok {
 			continue
 		}
-		to := tx.c.file(attachmentsDir + "/" + list[i].SHA256)
-		if is, err := tx.c.s.Exists(to); err != nil || is {
+		to := f.file(attachmentsDir + "/" + list[i].SHA256)
+		if is, err := f.s.Exists(to); err != nil || is {
 			if err != nil {
 				return err
 			}
 			continue
 		}
-		data, err := tx.c.s.ReadFile(kept)
+		data, err := f.s.ReadFile(kept)
 		if err != nil {
 			continue // this machine does not have it, or it is too large to be read
 		}
-		if err := tx.c.s.WriteFile(to, data); err != nil {
+		if err := f.s.WriteFile(to, data); err != nil {
 			return err
 		}
 	}

@@ -16,7 +16,7 @@ func (tx *Tx) dropMarkers() error {
 	switch {
 	case tx.c.staged() || tx.c.base != "" || tx.doc.before == nil:
 		return nil
-	case !tx.doc.mend && (tx.began == tx.doc.counted || tx.began == tx.since.Messages.End):
+	case !tx.doc.mend && (tx.logs.began == tx.doc.counted || tx.logs.began == tx.logs.since.Messages.End):
 		return nil
 	}
 	for _, name := range []string{toolsFile, messagesFile} {
@@ -27,9 +27,9 @@ func (tx *Tx) dropMarkers() error {
 		if !found {
 			continue
 		}
-		l, err := tx.openWhole(name)
+		l, err := tx.logs.openWhole(name)
 		if err == nil && l != nil {
-			err = tx.rewriteWithoutMarkers(l)
+			err = tx.logs.rewriteWithoutMarkers(l)
 		}
 		if err != nil {
 			return err
@@ -70,7 +70,7 @@ func (r *Reader) hasMarkers(name string) (bool, error) {
 
 // rewriteWithoutMarkers sets the markers in a log aside. jj puts a byte before each line of
 // a side, which it removes, too.
-func (tx *Tx) rewriteWithoutMarkers(l *logFile) error {
+func (w *logWriter) rewriteWithoutMarkers(l *logFile) error {
 	var aside []byte
 	err := eachLine(l, l.Size(), func(line []byte) error {
 		if isMarker(line) {
@@ -81,11 +81,11 @@ func (tx *Tx) rewriteWithoutMarkers(l *logFile) error {
 	if err != nil {
 		return err
 	}
-	if _, err := (keeper{tx.c.s.Files}).copy("damaged/"+l.name, bytes.NewReader(aside)); err != nil {
+	if _, err := (keeper{w.c.s.Files}).copy("damaged/"+l.name, bytes.NewReader(aside)); err != nil {
 		return fmt.Errorf("set the conflict markers of %q aside: %w", l.name, err)
 	}
 	inside := false
-	return tx.rewrite(l, func(line []byte, out io.Writer) error {
+	return w.rewrite(l, func(line []byte, out io.Writer) error {
 		if isMarker(line) {
 			inside = line[0] != '>'
 			return nil

@@ -98,7 +98,7 @@ func (m *merge) appendFrom(from *source) error {
 	}
 	var p pending
 	write := func() error {
-		r, err := m.tx.write(&p)
+		r, err := m.tx.logs.write(&p)
 		m.tx.result.Moved += r.Tools + r.Appended
 		return err
 	}
@@ -286,7 +286,7 @@ func (from *source) empty() error {
 		}
 		l := c.messages
 		if name == toolsFile {
-			if err := from.openTools(); err != nil {
+			if err := from.logs.openTools(); err != nil {
 				return err
 			}
 			l = c.tools

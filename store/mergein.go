@@ -108,7 +108,7 @@ func (tx *Tx) mergeFile(name string, merge Merger) error {
 	case file == c.file(messagesFile):
 		l = c.messages
 	case file == c.file(toolsFile):
-		if err := tx.openTools(); err != nil {
+		if err := tx.logs.openTools(); err != nil {
 			return err
 		}
 		l = c.tools
@@ -118,5 +118,5 @@ func (tx *Tx) mergeFile(name string, merge Merger) error {
 		}
 		return c.s.replace(file, text, fileMode(file))
 	}
-	return tx.replace(l, func(out io.Writer) error { _, err := out.Write(text); return err })
+	return tx.logs.replace(l, func(out io.Writer) error { _, err := out.Write(text); return err })
 }

@@ -349,9 +349,9 @@ func TestRedactApart(t *testing.T) {
 	tx, err := c.Begin()
 	must(t, err)
 	for _, name := range []string{toolsFile, messagesFile} {
-		l, err := tx.openWhole(name)
+		l, err := tx.logs.openWhole(name)
 		must(t, err)
-		must(t, tx.settle(l, nil))
+		must(t, tx.logs.settle(l, nil))
 	}
 	must(t, tx.Commit())
 	apart(false)

@@ -23,7 +23,7 @@ func (tx *Tx) Append(b schema.Batch) error {
 	if err != nil {
 		return err
 	}
-	redact := tx.c.s.policy.redaction(tx.countRedacted()).knowing(known)
+	redact := tx.c.s.policy.redaction(tx.result.counts()).knowing(known)
 	limits := limiter{tx.c.s.opts.limits(), tx.c.s.keepWhole}
 	for _, t := range b.Tools {
 		t, err := redact.tool(t)
@@ -31,7 +31,7 @@ func (tx *Tx) Append(b schema.Batch) error {
 			err = limits.limit(&t)
 		}
 		if err == nil && limits.Attachments {
-			err = tx.attachBeside(t.Attachments)
+			err = tx.c.attachBeside(t.Attachments)
 		}
 		if err != nil {
 			return fmt.Errorf("append to %q: %w", tx.c.path, err)
@@ -41,7 +41,7 @@ func (tx *Tx) Append(b schema.Batch) error {
 	for _, m := range b.Messages {
 		m, err := redact.message(m)
 		if err == nil && limits.Attachments {
-			err = tx.attachBeside(m.Attachments)
+			err = tx.c.attachBeside(m.Attachments)
 		}
 		if err != nil {
 			return fmt.Errorf("append to %q: %w", tx.c.path, err)

@@ -155,14 +155,14 @@ func (tx *Tx) redact(by Redaction, places Places) error {
 		return err
 	}
 	for _, name := range []string{toolsFile, messagesFile} { // calls first, as in every write
-		l, err := tx.openWhole(name)
+		l, err := tx.logs.openWhole(name)
 		if l == nil || err != nil {
 			if err != nil {
 				return err
 			}
 			continue
 		}
-		if err := tx.redactLog(l, by.replacement(), places); err != nil {
+		if err := tx.logs.redactLog(l, by.replacement(), places); err != nil {
 			return err
 		}
 	}
@@ -179,7 +179,7 @@ func (tx *Tx) redact(by Redaction, places Places) error {
 }
 
 // redactLog replaces texts in a log, if there are any.
-func (tx *Tx) redactLog(l *logFile, by replacement, places Places) error {
+func (w *logWriter) redactLog(l *logFile, by replacement, places Places) error {
 	hits := map[string]bool{} // ids
 	found := 0
 	err := eachLine(l, l.Size(), func(line []byte) error {
@@ -195,7 +195,7 @@ func (tx *Tx) redactLog(l *logFile, by replacement, places Places) error {
 	done := map[string]bool{}
 	places.add(l.name, found)
 	old := *l
-	return tx.rewrite(l, func(line []byte, out io.Writer) error {
+	return w.rewrite(l, func(line []byte, out io.Writer) error {
 		r, err := l.parse(bytes.TrimSpace(line))
 		switch {
 		case err != nil:

@@ -24,15 +24,15 @@ import (
 
 // rewrite replaces a log. edit is called with each line of the old log, which has its
 // newline unless it is a torn tail, and writes what replaces it to out.
-func (tx *Tx) rewrite(l *logFile, edit func(line []byte, out io.Writer) error) error {
-	return tx.replace(l, func(out io.Writer) error {
+func (w *logWriter) rewrite(l *logFile, edit func(line []byte, out io.Writer) error) error {
+	return w.replace(l, func(out io.Writer) error {
 		return eachLine(l, l.Size(), func(line []byte) error { return edit(line, out) })
 	})
 }
 
 // replace is rewrite for a caller that writes the whole log.
-func (tx *Tx) replace(l *logFile, write func(out io.Writer) error) (err error) {
-	c := tx.c
+func (w *logWriter) replace(l *logFile, write func(out io.Writer) error) (err error) {
+	c := w.c
 	if err := c.s.makeLocal(tmpDir); err != nil {
 		return err
 	}
@@ -79,33 +79,13 @@ func (tx *Tx) replace(l *logFile, write func(out io.Writer) error) (err error) {
 	}
 	placed = true
 	if l == c.messages {
-		_ = tx.unlock()
-		tx.unlock = unlock
+		_ = w.unlock()
+		w.unlock = unlock
 	}
 	_ = l.Close()
 	*l = logFile{File: f, name: l.name, kept: l.kept}
-	c.written, tx.rewritten, tx.since = nil, true, Checkpoint{}
+	c.written, w.rewritten, w.since = nil, true, Checkpoint{}
 	return c.calls().SyncDir(c.s.root, c.dir)
-}
-
-// openWhole opens a log for [Tx.rewrite] and indexes all of it. It returns nil if there
-// is none.
-func (tx *Tx) openWhole(name string) (*logFile, error) {
-	c := tx.c
-	if name == toolsFile {
-		if missing, err := c.s.missing(c.file(name)); missing || err != nil {
-			return nil, err
-		}
-		if err := tx.openTools(); err != nil {
-			return nil, err
-		}
-	}
-	l := c.messages
-	if name == toolsFile {
-		l = c.tools
-	}
-	l.startAt(0)
-	return l, tx.refresh(l)
 }
 
 // settle brings a log in order in which a merge put the lines of a clone that did not know
@@ -113,7 +93,7 @@ func (tx *Tx) openWhole(name string) (*logFile, error) {
 // more, or redacts something else, and this machine can repeat the redactions, the record
 // gets all of them. It looks only at a log that is indexed from its beginning, as after a
 // merge.
-func (tx *Tx) settle(l *logFile, k *known) error {
+func (w *logWriter) settle(l *logFile, k *known) error {
 	if l.from != 0 || len(l.marked) == 0 {
 		return nil
 	}
@@ -133,10 +113,10 @@ func (tx *Tx) settle(l *logFile, k *known) error {
 	if l.marked = nil; len(settled) == 0 {
 		return nil
 	}
-	if err := tx.replaceRecords(l, settled); err != nil {
+	if err := w.replaceRecords(l, settled); err != nil {
 		return err
 	}
-	return tx.refresh(l)
+	return w.refresh(l)
 }
 
 // settleMerged settles the logs and the summaries if session.json shows a merge.
@@ -151,10 +131,10 @@ func (tx *Tx) settleMerged() error {
 	for _, name := range []string{toolsFile, messagesFile} {
 		var l *logFile
 		if err == nil {
-			l, err = tx.openWhole(name)
+			l, err = tx.logs.openWhole(name)
 		}
 		if err == nil && l != nil {
-			err = tx.settle(l, known)
+			err = tx.logs.settle(l, known)
 		}
 	}
 	return err
@@ -162,20 +142,20 @@ func (tx *Tx) settleMerged() error {
 
 // settleSummaries writes the summaries in which a merge put the lines of two, of which one
 // is redacted, as they are read.
-func (c *Conversation) settleSummaries() error {
-	for _, name := range c.s.ListFiles(c.file(summariesDir)) {
-		name = c.file(summariesDir + "/" + name)
-		raw, err := c.s.readRegular(name)
+func (f sessionFolder) settleSummaries() error {
+	for _, name := range f.s.ListFiles(f.file(summariesDir)) {
+		name = f.file(summariesDir + "/" + name)
+		raw, err := f.s.readRegular(name)
 		if err != nil || !bytes.Contains(raw, []byte("[redacted: ")) {
 			continue
 		}
-		sum, damage := readSummary(c.s.Files, name)
+		sum, damage := readSummary(f.s.Files, name)
 		if damage != nil {
 			continue
 		}
 		sum.Tokens = tokens.Count(sum.Content)
 		if now, err := sum.Marshal(); err == nil && bytes.Count(now, []byte("\n")) < bytes.Count(raw, []byte("\n")) {
-			if err := c.s.replaceUnsynced(name, now); err != nil {
+			if err := f.s.replaceUnsynced(name, now); err != nil {
 				return err
 			}
 		}
@@ -259,9 +239,9 @@ func combineRedacted(lines []record) (list []record, done bool) {
 }
 
 // replaceRecords replaces all lines of some records, at the place of the first.
-func (tx *Tx) replaceRecords(l *logFile, by map[string]record) error {
+func (w *logWriter) replaceRecords(l *logFile, by map[string]record) error {
 	done := map[string]bool{}
-	return tx.rewrite(l, func(line []byte, out io.Writer) error {
+	return w.rewrite(l, func(line []byte, out io.Writer) error {
 		r, err := l.parse(bytes.TrimSpace(line))
 		if err != nil {
 			_, err := out.Write(line)

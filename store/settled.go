@@ -11,8 +11,8 @@ import (
 )
 
 // A merge may leave several lines of a record of which some still have a text that a user
-// redacted. The next write settles the log ([Tx.settle]). Until then, readers that pass
-// lines on must not pass these.
+// redacted. The next write settles the log ([logWriter.settle]). Until then, readers that
+// pass lines on must not pass these.
 
 // SettledMessages yields what [Reader.Messages] does as the next write leaves it: of a
 // message that was redacted after it was stored only what counts, with what is redacted in

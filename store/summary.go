@@ -127,7 +127,11 @@ func damagedSummary(name string, kind jsonl.Kind, detail string) Damage {
 func (c *Conversation) WriteSummary(sum *schema.Summary) error {
 	tx, err := c.Begin()
 	if err == nil {
-		if err = tx.putSummary(sum); err == nil {
+		known, knowsErr := tx.knows()
+		if err = knowsErr; err == nil {
+			err = c.putSummary(sum, known)
+		}
+		if err == nil {
 			return tx.Commit()
 		}
 		tx.Rollback()
@@ -136,12 +140,7 @@ func (c *Conversation) WriteSummary(sum *schema.Summary) error {
 }
 
 // putSummary is WriteSummary under the lock.
-func (tx *Tx) putSummary(sum *schema.Summary) error {
-	f := tx.c.sessionFolder
-	known, err := tx.knows()
-	if err != nil {
-		return err
-	}
+func (f sessionFolder) putSummary(sum *schema.Summary, known *known) error {
 	ready, err := f.s.policy.redaction(nil).knowing(known).summary(sum)
 	if err != nil {
 		return err

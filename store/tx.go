@@ -1,13 +1,10 @@
 package store
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"time"
 
 	"cortext/schema"
-	"cortext/schema/jsonl"
 	"cortext/store/secrets"
 )
 
@@ -22,21 +19,18 @@ type Tx struct {
 	done   bool
 	failed error // error of a flush; no further writes are possible
 
-	since Checkpoint // the caller's checkpoint
-	began int64      // length of messages.jsonl at the start, 0 if unknown
-
 	known  *known // what the user redacted in the conversation, once looked is set
 	looked bool
 
 	doc   document
+	logs  logWriter
 	merge merge // moves the records of the other folders into this one
 
-	pending   pending
-	rewritten bool // a log was replaced: the counters do not fit it
-	counted   bool // the caller has brought the counters up to date
-	answered  bool // git may see the conversation
-	written   bool // session.json was replaced
-	result    Result
+	pending  pending
+	counted  bool   // the caller has brought the counters up to date
+	answered bool   // git may see the conversation
+	written  bool   // session.json was replaced
+	result   Result // of what was written; see [Tx.Result]
 }
 
 // pending are records that were collected and not yet written.
@@ -67,7 +61,15 @@ type Result struct {
 }
 
 // changed reports whether something was written to the logs.
-func (r *Result) changed() bool { return r.Appended+r.Tools+r.Moved+len(r.SetAside) > 0 }
+func (r Result) changed() bool { return r.Appended+r.Tools+r.Moved+len(r.SetAside) > 0 }
+
+// counts returns the counts of the secrets that are redacted.
+func (r *Result) counts() secrets.Counts {
+	if r.Redacted == nil {
+		r.Redacted = secrets.Counts{}
+	}
+	return r.Redacted
+}
 
 // Begin waits for the write lock. The error is a [*LockedError] if another process kept
 // writing, and a [*schema.VersionError] if a later cortext wrote the conversation.
@@ -96,20 +98,13 @@ func (c *Conversation) BeginAt(cp Checkpoint) (*Tx, error) {
 		tx.Rollback()
 		return nil, err
 	}
-	tx.since = cp
-	if info, err := c.messages.Refresh(); err == nil { // other processes may have written
-		tx.began = info.Size()
-	}
-	c.messages.startAt(tx.indexFrom(cp.Messages))
-	if c.tools != nil {
-		c.tools.startAt(tx.indexFrom(cp.Tools))
-	}
+	tx.logs.begin(cp, len(tx.merge.sources) > 0)
 	return tx, nil
 }
 
 func newTx(lock *writeLock) *Tx {
-	tx := &Tx{writeLock: lock, doc: document{c: lock.c}}
-	tx.merge.tx, tx.doc.knows = tx, tx.knows
+	tx := &Tx{writeLock: lock, doc: document{c: lock.c}, logs: logWriter{writeLock: lock}}
+	tx.merge.tx, tx.doc.knows, tx.logs.knows = tx, tx.knows, tx.knows
 	return tx
 }
 
@@ -118,7 +113,7 @@ func newTx(lock *writeLock) *Tx {
 // be written twice if the caller delivered them again.
 func (tx *Tx) Knows(id string) (bool, error) {
 	l := tx.c.messages
-	err := tx.refresh(l)
+	err := tx.logs.refresh(l)
 	_, ok := l.places[id]
 	return ok || l.from == 0, err
 }
@@ -126,25 +121,9 @@ func (tx *Tx) Knows(id string) (bool, error) {
 // Holds reports whether messages.jsonl has a record with an id. The transaction must have
 // begun with [Conversation.Begin], whose index covers the whole log.
 func (tx *Tx) Holds(id string) (bool, error) {
-	err := tx.refresh(tx.c.messages)
+	err := tx.logs.refresh(tx.c.messages)
 	_, ok := tx.c.messages.places[id]
 	return ok, err
-}
-
-// refresh brings the index of a log up to date.
-func (tx *Tx) refresh(l *logFile) error {
-	aside, err := l.refresh(tx.c.s.Files)
-	tx.result.SetAside = append(tx.result.SetAside, aside...)
-	return err
-}
-
-// indexFrom returns the offset at which the index of a log must begin. Records from other
-// folders may be anywhere.
-func (tx *Tx) indexFrom(at LogCheckpoint) int64 {
-	if len(tx.merge.sources) > 0 {
-		return 0
-	}
-	return at.Since
 }
 
 // Session returns session.json, rebuilt if necessary; see [Reader.Session]. Its counters
@@ -188,7 +167,11 @@ func (tx *Tx) FirstTime() (first schema.Time, err error) {
 func (tx *Tx) Size() int { return tx.pending.size }
 
 // Result describes what has been written so far.
-func (tx *Tx) Result() Result { return tx.result }
+func (tx *Tx) Result() Result {
+	r := tx.result
+	r.SetAside = tx.logs.aside
+	return r
+}
 
 // Flush writes the collected records: tools.jsonl, then messages.jsonl, each durable on
 // return. A record that is already stored changes nothing; a record that says more than
@@ -203,7 +186,7 @@ func (tx *Tx) Flush() error {
 	err := tx.merge.append()
 	if err == nil {
 		var r Result
-		r, err = tx.write(&tx.pending)
+		r, err = tx.logs.write(&tx.pending)
 		tx.result.Tools += r.Tools
 		tx.result.Skipped += r.Skipped
 		if tx.result.Appended += r.Appended; r.Appended > 0 {
@@ -219,26 +202,6 @@ func (tx *Tx) Flush() error {
 	return nil
 }
 
-// write appends records to the logs, calls first. The result covers what was written,
-// even after an error.
-func (tx *Tx) write(p *pending) (r Result, err error) {
-	if len(p.tools) > 0 {
-		if err := tx.openTools(); err != nil {
-			return r, err
-		}
-		if r.Tools, err = tx.appendTo(tx.c.tools, p.tools, &r); err != nil {
-			return r, err
-		}
-	}
-	if len(p.messages) > 0 {
-		if r.Appended, err = tx.appendTo(tx.c.messages, p.messages, &r); err != nil {
-			return r, err
-		}
-	}
-	*p = pending{}
-	return r, nil
-}
-
 // Commit flushes, writes session.json if it changed or if records need one, and ends the
 // transaction, whatever it returns. Flushed records stay even after an error.
 func (tx *Tx) Commit() error {
@@ -252,7 +215,7 @@ func (tx *Tx) Commit() error {
 	if err := tx.settleMerged(); err != nil {
 		return fmt.Errorf("write %q: %w", tx.c.path, explain(err))
 	}
-	if tx.rewritten {
+	if tx.logs.rewritten {
 		if err := tx.Recount(); err != nil {
 			return fmt.Errorf("write %q: %w", tx.c.path, explain(err))
 		}
@@ -290,7 +253,7 @@ func (tx *Tx) Rollback() {
 	tx.done = true
 	tx.merge.release()
 	tx.release()
-	if c := tx.c; c.base == "" && !c.isSub() && (tx.written || tx.result.changed()) {
+	if c := tx.c; c.base == "" && !c.isSub() && (tx.written || tx.Result().changed()) {
 		c.s.ChangeList().note(c.path)
 	}
 }
@@ -335,113 +298,7 @@ func (c *Conversation) Append(b schema.Batch) (Result, error) {
 		return Result{}, err
 	}
 	if err := tx.Commit(); err != nil {
-		return Result{SetAside: tx.result.SetAside}, err
+		return Result{SetAside: tx.logs.aside}, err
 	}
-	return tx.result, nil
-}
-
-// openTools opens tools.jsonl, or checks that the open file is still the conversation's.
-func (tx *Tx) openTools() error {
-	c := tx.c
-	var info fs.FileInfo
-	if c.tools != nil {
-		var err error
-		if info, err = c.tools.look(c.s.Files); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-		if err != nil || !c.tools.Is(info) {
-			_ = c.tools.Close()
-			c.tools = nil
-		}
-	}
-	if c.tools == nil {
-		l, created, err := c.openLog(toolsFile)
-		if err != nil {
-			return err
-		}
-		if created {
-			tx.made = append(tx.made, l.name)
-		}
-		l.startAt(tx.indexFrom(tx.since.Tools))
-		c.tools = l
-		if info, err = l.Refresh(); err != nil {
-			return err
-		}
-	}
-	return fixMode(c.tools.File.File(), info, privateFileMode)
-}
-
-// appendTo appends the new records to a log, each with one write, and syncs once. After
-// an error it removes what it wrote: a later append must not count as safe what a failed
-// sync left only in memory.
-func (tx *Tx) appendTo(l *logFile, records []record, r *Result) (written int, err error) {
-	if err := tx.refresh(l); err != nil {
-		return 0, err
-	}
-	known, err := tx.knows()
-	if err != nil {
-		return 0, err
-	}
-	if err := tx.settle(l, known); err != nil {
-		return 0, err
-	}
-	begin := l.Size()
-	defer func() {
-		if err != nil {
-			tx.c.written = nil
-			err = errors.Join(err, l.Cut(begin))
-		}
-	}()
-	var last []byte
-	for _, rec := range records {
-		rev := 0
-		if rec.copied {
-			rev = rec.rev()
-		}
-		line := rec.encode(rev)
-		if rec.id() != "" && !rec.copied {
-			stored, err := l.places.at(l, rec.id())
-			if err != nil {
-				return 0, err
-			}
-			if len(stored) > 0 {
-				if !rec.inherit(stored, known) {
-					r.Skipped++
-					continue
-				}
-				var isNew bool
-				if rev, isNew = rec.revise(stored); !isNew {
-					r.Skipped++
-					continue
-				}
-				line = rec.encode(rev)
-			}
-		}
-		if len(line) > jsonl.MaxLine {
-			return 0, fmt.Errorf("record %q has %d bytes, more than the %d that can be read again", rec.id(), len(line), jsonl.MaxLine)
-		}
-		offset := l.Size()
-		if err := l.Append(line); err != nil {
-			return 0, err
-		}
-		l.places.add(rec.id(), offset)
-		if tx.c.written != nil {
-			tx.c.written.record(rec, rev)
-		}
-		last = line
-		if written++; rec.message != nil {
-			r.Last = *rec.message
-		}
-	}
-	if err := l.Sync(); err != nil {
-		return 0, err
-	}
-	// git may have replaced the file meanwhile.
-	if info, err := l.look(tx.c.s.Files); err != nil || !l.Is(info) {
-		return 0, &replacedError{l.name}
-	}
-	if err := l.note(last); err != nil {
-		return 0, err
-	}
-	return written, nil
+	return tx.Result(), nil
 }
