@@ -252,7 +252,7 @@ func (r *Reader) Lost() (int, error) {
 	if counted == 0 {
 		return 0, nil
 	}
-	all, err := r.tally(folders)
+	all, err := counter{r}.tally(folders)
 	return max(counted-all.messages, 0), err
 }
 

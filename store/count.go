@@ -7,10 +7,13 @@ import (
 	"cortext/schema/tokens"
 )
 
+// A counter computes the counters of session.json from the logs of a conversation.
+type counter struct{ *Reader }
+
 // countRest brings the counters of s up to date with the logs. They are right if they
 // were taken at the present length of messages.jsonl. Otherwise it counts the lines after
 // that length, or everything if no line ends there.
-func (r *Reader) countRest(s *schema.Session) error {
+func (r counter) countRest(s *schema.Session) error {
 	if len(r.others()) > 0 {
 		return r.recount(s, r.folders()...)
 	}
@@ -57,7 +60,7 @@ func (r *Reader) countRest(s *schema.Session) error {
 }
 
 // recount computes the counters of s from the logs in some folders of the conversation.
-func (r *Reader) recount(s *schema.Session, folders ...sessionFolder) error {
+func (r counter) recount(s *schema.Session, folders ...sessionFolder) error {
 	if l := r.unpublished[messagesFile]; l != nil && r.written != nil {
 		r.written.into(s, l.Size())
 		return nil
@@ -94,15 +97,15 @@ func (n tally) into(s *schema.Session, size int64) {
 }
 
 // tally adds up the logs in some folders of the conversation.
-func (r *Reader) tally(folders []sessionFolder) (all tally, err error) {
+func (r counter) tally(folders []sessionFolder) (all tally, err error) {
 	for _, f := range folders {
-		for m, err := range undamaged(readIn(r, f, messageLog())) {
+		for m, err := range undamaged(readIn(r.Reader, f, messageLog())) {
 			if err != nil {
 				return all, err
 			}
 			all.message(&m)
 		}
-		for t, err := range undamaged(readIn(r, f, toolLog())) {
+		for t, err := range undamaged(readIn(r.Reader, f, toolLog())) {
 			if err != nil {
 				return all, err
 			}
@@ -130,7 +133,7 @@ func (l *logReader) endsLine(offset int64) bool {
 }
 
 // tallyCalls adds the tool lines of some calls, which are near the end of the log.
-func (r *Reader) tallyCalls(all *tally, calls map[string]bool) error {
+func (r counter) tallyCalls(all *tally, calls map[string]bool) error {
 	if len(calls) == 0 {
 		return nil
 	}
@@ -261,7 +264,7 @@ func (tx *Tx) Recount() error {
 		return err
 	}
 	tx.counted = true
-	return tx.c.recount(s, tx.c.folders()...)
+	return counter{&tx.c.Reader}.recount(s, tx.c.folders()...)
 }
 
 // Count brings the counters of session.json up to date with the logs. If the log is known
@@ -278,7 +281,7 @@ func (tx *Tx) Count() error {
 	known := !tx.logs.rewritten && (tx.counted || tx.logs.began == s.CountedBytes || tx.logs.began == tx.logs.since.Messages.End && tx.logs.since.Counted == countedBy(s))
 	tx.counted = true
 	if s.CountedBytes == 0 || len(damage) > 0 || !known {
-		return tx.c.recount(s, tx.c.folders()...)
+		return counter{&tx.c.Reader}.recount(s, tx.c.folders()...)
 	}
-	return tx.c.countRest(s)
+	return counter{&tx.c.Reader}.countRest(s)
 }

@@ -48,7 +48,7 @@ func (d *document) write() (written bool, err error) {
 		if err := d.describe(); err != nil {
 			return false, err
 		}
-		if err := c.recount(d.session, c.sessionFolder); err != nil {
+		if err := (counter{&c.Reader}).recount(d.session, c.sessionFolder); err != nil {
 			return false, err
 		}
 	}
@@ -149,7 +149,7 @@ func (d *document) describe() error {
 	if !d.rebuilt || d.session.Description != "" {
 		return nil
 	}
-	fresh, err := d.c.rebuild()
+	fresh, err := rebuild(&d.c.Reader)
 	if err != nil {
 		return err
 	}

@@ -20,7 +20,7 @@ func (tx *Tx) dropMarkers() error {
 		return nil
 	}
 	for _, name := range []string{toolsFile, messagesFile} {
-		found, err := tx.c.hasMarkers(name)
+		found, err := hasMarkers(&tx.c.Reader, name)
 		if err != nil {
 			return err
 		}
@@ -40,7 +40,7 @@ func (tx *Tx) dropMarkers() error {
 
 // hasMarkers reports whether a log has a line that begins like the first marker of a
 // conflict. It does not look at logs that are too large for a repair.
-func (r *Reader) hasMarkers(name string) (bool, error) {
+func hasMarkers(r *Reader, name string) (bool, error) {
 	l, err := r.openOwn(name)
 	if l == nil {
 		return false, err

@@ -159,7 +159,7 @@ func (m *merge) moveFiles() error {
 		}
 	}
 	tx.doc.mend = true
-	err := tx.c.recount(tx.doc.session, tx.c.sessionFolder)
+	err := counter{&tx.c.Reader}.recount(tx.doc.session, tx.c.sessionFolder)
 	if tx.result.Moved > 0 && !tx.counted {
 		tx.doc.session.CountedBytes = 0 // its summary does not cover all messages
 	}

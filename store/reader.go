@@ -30,7 +30,7 @@ func (r *Reader) Session() (*schema.Session, []Damage, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	err = r.countRest(st.session)
+	err = counter{r}.countRest(st.session)
 	return st.session, st.damage, err
 }
 
@@ -96,7 +96,7 @@ func (r *Reader) load() (stored, error) {
 	}
 	if st.session == nil {
 		st.rebuilt = true
-		if st.session, err = r.rebuild(); err != nil {
+		if st.session, err = rebuild(r); err != nil {
 			return stored{}, err
 		}
 	}

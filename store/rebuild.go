@@ -13,7 +13,7 @@ import (
 
 // rebuild reconstructs the session of a conversation whose session.json is missing or
 // broken: from the backup, or else from the logs and the folder's name.
-func (r *Reader) rebuild() (*schema.Session, error) {
+func rebuild(r *Reader) (*schema.Session, error) {
 	if r.base == "" {
 		for _, backup := range []string{backupFile(r.path), backupsDir + "/" + r.path + "/" + sessionFile} { // 1.1 used the second path
 			old, err := r.s.readRegular(backup)
@@ -26,7 +26,7 @@ func (r *Reader) rebuild() (*schema.Session, error) {
 			}
 		}
 	}
-	return r.fromMessages(r.Messages())
+	return fromMessages(&r.Location, r.Messages())
 }
 
 // backupFile returns the path of the last good session.json of a conversation. It is a
@@ -37,8 +37,8 @@ func backupFile(conversation string) string { return backupsDir + "/" + conversa
 const descriptionBytes = 200
 
 // fromMessages makes a session from the messages of the logs and the folder's name.
-func (r *Reader) fromMessages(messages iter.Seq2[schema.Message, error]) (*schema.Session, error) {
-	s := fromName(r.path)
+func fromMessages(l *Location, messages iter.Seq2[schema.Message, error]) (*schema.Session, error) {
+	s := fromName(l.path)
 	var first, last schema.Time
 	var sources []beginning
 	for m, err := range undamaged(messages) {
@@ -61,13 +61,13 @@ func (r *Reader) fromMessages(messages iter.Seq2[schema.Message, error]) (*schem
 	}
 	if first != "" {
 		s.CreatedAt, s.LastActive, s.ID = first, last, ""
-		if !r.isSub() {
-			capturedFrom(s, r.path, sources, r.s.opts.Agents)
-			if identify := r.s.opts.Identify; s.ID == "" && identify != nil {
-				s.ID, s.Sources = identify(r.path, nativeIDs(sources))
+		if !l.isSub() {
+			capturedFrom(s, l.path, sources, l.s.opts.Agents)
+			if identify := l.s.opts.Identify; s.ID == "" && identify != nil {
+				s.ID, s.Sources = identify(l.path, nativeIDs(sources))
 			}
 		}
-		complete(s, r.path)
+		complete(s, l.path)
 	}
 	return s, nil
 }

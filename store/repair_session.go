@@ -139,7 +139,7 @@ func (cp *conversationPlan) rebuild(fp *folderPlan) (sess *schema.Session, how s
 	if len(log) == 0 && len(fp.tools.final()) == 0 && fp.session.raw == nil && !fp.session.blocked {
 		return nil, "", nil
 	}
-	sess, err = c.fromMessages(func(yield func(schema.Message, error) bool) {
+	sess, err = fromMessages(&c.Location, func(yield func(schema.Message, error) bool) {
 		for rec, err := range jsonl.Read(bytes.NewReader(log), 0, 1) {
 			if err != nil {
 				continue

@@ -39,7 +39,7 @@ func TestCounters(t *testing.T) {
 			t.Errorf("%s: counters are current: %v, %v", what, is, err)
 		}
 		fresh := *sess
-		if err := c.recount(&fresh, c.folders()...); err != nil {
+		if err := (counter{&c.Reader}).recount(&fresh, c.folders()...); err != nil {
 			t.Fatal(err)
 		}
 		if fresh.Tokens != sess.Tokens || fresh.MessageCount != sess.MessageCount || fresh.LastActive != sess.LastActive {
