@@ -13,10 +13,14 @@
 //
 // # Parts
 //
-// A [Store] has [Files], a [Cache] and conversations. A [Location] says in which folders
-// the records of a conversation are, and a [Reader] reads them there. A [Conversation]
-// can also be written to, in a transaction ([Tx]): it holds the lock, the document
-// session.json, collected records, and a merge that brings in what other folders hold.
+// A [Store] has [Files], a [Cache] and conversations. [Folders] say what the file system
+// shows of these without opening a file, and a [ChangeList] which of them were written to.
+// [Kept] has the records that are outside of the work tree. [Repairs] mend damage.
+//
+// A [Location] says in which folders the records of a conversation are, and a [Reader]
+// reads them there. A [Conversation] can also be written to, in a transaction ([Tx]): it
+// holds the lock, the document session.json, the writer of the logs, collected records, and
+// a merge that brings in what other folders hold.
 //
 // # Limitations
 //
