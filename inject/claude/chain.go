@@ -2,8 +2,6 @@ package claude
 
 import "hash/fnv"
 
-// This file links the lines of a transcript: each names its parent.
-
 // A node is a line in the chain of parents. Lines that are not messages are nodes
 // too, since the chain runs through them.
 type node struct {
@@ -13,33 +11,37 @@ type node struct {
 	ours   bool  // it holds text that cortext itself put there
 }
 
+// A chain links the lines of a transcript, by their uuids: each names its parent.
+type chain map[string]*node
+
 // link creates the node of a record and connects it to its parent's node. The parent
 // may come later in the file.
-func (x *index) link(r record) *node {
+func (c chain) link(r record) *node {
 	if r.UUID == "" {
-		return &node{parent: x.nodeOf(r.Parent)}
+		return &node{parent: c.node(r.Parent)}
 	}
-	n := x.nodeOf(r.UUID)
+	n := c.node(r.UUID)
 	if n.parent == nil {
 		parent := r.Parent
 		if parent == "" {
 			parent = r.LogicalParent // a compaction starts a new chain
 		}
 		if parent != r.UUID {
-			n.parent = x.nodeOf(parent)
+			n.parent = c.node(parent)
 		}
 	}
 	return n
 }
 
-func (x *index) nodeOf(uuid string) *node {
+// node returns the node of a line, which may come later; nil for none.
+func (c chain) node(uuid string) *node {
 	if uuid == "" {
 		return nil
 	}
-	n := x.nodes[uuid]
+	n := c[uuid]
 	if n == nil {
 		n = &node{}
-		x.nodes[uuid] = n
+		c[uuid] = n
 	}
 	return n
 }

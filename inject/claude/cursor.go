@@ -40,7 +40,7 @@ func (x *index) seek(size int64) error {
 	x.tail.on = true
 	x.tail.messages = map[string]bool{}
 	for _, a := range c.Anchors {
-		n := x.nodeOf(a.Line)
+		n := x.chain.node(a.Line)
 		n.known, n.ours = true, a.Ours
 		if a.Message != "" {
 			n.unit = &unit{id: a.Message}

@@ -53,7 +53,7 @@ type index struct {
 	file    io.ReaderAt
 	o       inject.Options
 	tail    tail
-	nodes   map[string]*node
+	chain   chain
 	lines   []line // in file order
 	main    *group
 	subs    map[string]*group
@@ -75,7 +75,7 @@ func newGroup(key string) *group {
 // read makes the first pass over a transcript; name is the file's.
 func read(f io.ReaderAt, size int64, name string, o inject.Options) (*inject.Transcript, error) {
 	x := &index{
-		file: f, o: o, nodes: map[string]*node{}, main: newGroup(""), subs: map[string]*group{},
+		file: f, o: o, chain: chain{}, main: newGroup(""), subs: map[string]*group{},
 		results: map[string]inject.Span{}, calls: map[string]*unit{}, prompts: map[string]string{},
 		agents: map[string]string{}, session: map[string]int{},
 		t: &inject.Transcript{Agent: Name},
@@ -108,7 +108,7 @@ func (x *index) add(r record, at inject.Span) {
 	if r.Type == "progress" {
 		x.addProgress(r, at)
 	}
-	n := x.link(r)
+	n := x.chain.link(r)
 	x.note(r, at, n)
 	g := x.groupOf(r, n)
 	switch r.Type {
@@ -214,7 +214,7 @@ func (x *index) addResult(r record, b block, at inject.Span, n *node) {
 		}
 		return
 	}
-	caller := x.nodes[r.SourceAssistant]
+	caller := x.chain[r.SourceAssistant]
 	if caller == nil {
 		caller = n
 	}
@@ -311,7 +311,7 @@ func (x *index) addProgress(r record, at inject.Span) {
 		x.agents[id] = r.ParentToolUse
 	}
 	g := x.sub(id)
-	switch n := x.link(inner); inner.Type {
+	switch n := x.chain.link(inner); inner.Type {
 	case "user":
 		x.addUser(inner, at, n, g)
 	case "assistant":

@@ -2,6 +2,7 @@ package gemini
 
 import (
 	"hash/fnv"
+	"maps"
 	"slices"
 	"strings"
 
@@ -16,13 +17,36 @@ import (
 // context without ids (after a tool that the user refused, or for masked results;
 // 0.61.0: GeminiChat.setHistory), lines with new ids precede it.
 
-// push appends a message to the context.
-func (x *index) push(u *unit) {
-	if n := len(x.stack); n > 0 {
-		u.above = x.stack[n-1]
+// A stack is the context, as a rewind sees it.
+type stack []*unit
+
+// push appends a message to the context. What is above the first message stays as it is.
+func (s *stack) push(u *unit) {
+	if top := s.top(); top != nil {
+		u.above = top
 	}
-	u.depth = len(x.stack)
-	x.stack = append(x.stack, u)
+	u.depth = len(*s)
+	*s = append(*s, u)
+}
+
+// top returns the last message of the context; nil for none.
+func (s stack) top() *unit {
+	if len(s) == 0 {
+		return nil
+	}
+	return s[len(s)-1]
+}
+
+// dropCopies removes the messages that turned out to be copies.
+func (s *stack) dropCopies() {
+	all := *s
+	*s = all[:0:0]
+	for _, u := range all {
+		if !u.copied {
+			u.depth = len(*s)
+			*s = append(*s, u)
+		}
+	}
 }
 
 // rewind cuts the context before the message id (0.61.0: rewindTo). An id that is not
@@ -106,7 +130,8 @@ func (x *index) setContext(list, raw []byte, offset int64) {
 		x.message(t.r, t.at)
 	}
 	if copies {
-		x.dropCopies()
+		maps.DeleteFunc(x.owners, func(_ string, u *unit) bool { return u.copied })
+		x.stack.dropCopies()
 	}
 	x.run, x.burst = nil, nil
 }
@@ -126,23 +151,6 @@ func isOwnTurn(turns []turn, i int) bool {
 		return texts[0] == placeholder || texts[0] == summaryAck && i > 0 && isOwnTurn(turns, i-1)
 	}
 	return false
-}
-
-// dropCopies removes from the context the lines that turned out to be copies.
-func (x *index) dropCopies() {
-	for native, u := range x.owners {
-		if u.copied {
-			delete(x.owners, native)
-		}
-	}
-	stack := x.stack
-	x.stack = stack[:0:0]
-	for _, u := range stack {
-		if !u.copied {
-			u.depth = len(x.stack)
-			x.stack = append(x.stack, u)
-		}
-	}
 }
 
 // contents maps hashes of what messages say to the positions of those messages. It

@@ -58,7 +58,7 @@ func (x *index) seek(size int64) error {
 			u.above = &unit{id: a.Message, at: -1, speaks: true}
 		}
 		x.byID[u.id] = u
-		x.push(u)
+		x.stack.push(u)
 		x.spoken = x.spoken || u.speaks
 	}
 	return nil
@@ -102,11 +102,9 @@ func (x *index) next(size int64) (c inject.Cursor, err error) {
 // anchors returns the messages of the context when begin was added (nil: the current
 // context), and what else was recorded before offset.
 func (x *index) anchors(offset int64, begin *unit) (list []inject.Anchor) {
-	var last *unit
+	last := x.stack.top()
 	if begin != nil {
 		last = begin.above
-	} else if n := len(x.stack); n > 0 {
-		last = x.stack[n-1]
 	}
 	for u := last; u != nil && len(list) < maxAnchors; u = u.above {
 		list = append(list, inject.Anchor{Line: u.id, Message: u.nearest(), Ours: u.ours})

@@ -56,7 +56,7 @@ type index struct {
 
 	units    []*unit
 	byID     map[string]*unit
-	stack    []*unit          // the context, as a rewind sees it
+	stack    stack
 	aliases  map[string]alias // ids of copies in a context
 	contents contents
 	run      []string               // ids of the messages since the last change
@@ -161,7 +161,7 @@ func (x *index) message(r record, at inject.Span) {
 		u = &unit{id: r.ID, stamp: r.Timestamp, at: len(x.units)}
 		x.units = append(x.units, u)
 		x.byID[r.ID] = u
-		x.push(u)
+		x.stack.push(u)
 	}
 	if u.at < 0 {
 		x.tail.stale = true // it was read before
