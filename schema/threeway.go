@@ -14,6 +14,10 @@ import (
 // side. Where both sides differ from base, the rules for a merged file apply (FORMAT.md,
 // "Merging"). The result does not depend on which side is ours. A base that is empty or
 // unreadable counts as absent. An error means that one of the sides cannot be read.
+//
+// If one side is of another conversation than base and the other side, it is the result: git
+// takes a conversation for another one that was renamed if a side removed one and began one
+// that looks like it, such as its fork.
 func MergeSessionFiles(base, ours, theirs []byte) ([]byte, error) {
 	a, err := membersOf(ours)
 	if err != nil {
@@ -23,10 +27,19 @@ func MergeSessionFiles(base, ours, theirs []byte) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("theirs: %w", err)
 	}
+	sides := []side{a, b}
 	if before, err := membersOf(base); err == nil {
-		a, b = a.changedSince(before, b), b.changedSince(before, a)
+		id := before.id()
+		switch {
+		case a.id() != id && b.id() == id:
+			sides = []side{a}
+		case a.id() == id && b.id() != id:
+			sides = []side{b}
+		default:
+			sides = []side{a.changedSince(before, b), b.changedSince(before, a)}
+		}
 	}
-	s, err := mergeSides([]side{a, b})
+	s, err := mergeSides(sides)
 	if err != nil {
 		return nil, err
 	}
@@ -63,6 +76,15 @@ func (s side) changedSince(base, other side) side {
 			bytes.Count(theirs[name], mark) >= bytes.Count(text, mark)
 	})
 	return s
+}
+
+// id returns the id of the conversation, as it is written.
+func (s side) id() string {
+	i := slices.IndexFunc(s.members, func(m rawjson.Member) bool { return m.Name == "id" })
+	if i < 0 {
+		return ""
+	}
+	return string(s.members[i].Value)
 }
 
 // texts returns the text of each member and its stamp, by the member's name.

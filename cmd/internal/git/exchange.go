@@ -151,9 +151,11 @@ func (x Exchange) mergeOnce(ctx context.Context, up upstream) (merged bool, err 
 	}
 	// A merge that is ended in the middle leaves files changed that the index does not know of,
 	// so it runs to its end. With merge.autoStash git would take from the work tree what is
-	// not committed, and with it what is written meanwhile.
+	// not committed, and with it what is written meanwhile. Without find-renames=100%
+	// it would take a conversation for one that was removed, if they look alike: it ignores
+	// no-renames before 2.49.
 	whole := context.WithoutCancel(ctx)
-	_, err = output(attend(x.asking(whole, "-c", "merge.autoStash=false", "merge", "--quiet", "--ff", "--no-edit", up.ref)))
+	_, err = output(attend(x.asking(whole, "-c", "merge.autoStash=false", "merge", "--quiet", "-X", "find-renames=100%", "--ff", "--no-edit", up.ref)))
 	if err == nil {
 		return true, nil
 	}
