@@ -47,5 +47,6 @@ func runLinkCommit(cmd *cobra.Command, a *app, w *opened, list []string) error {
 	if err != nil || a.Now().Sub(e.Session.LastActive.Time()) > commits.Stale {
 		return nil // no conversation or several
 	}
-	return commits.Name(ctx, root, file, e.Session.ID)
+	given := len(list) > 2 && (list[2] == "message" || list[2] == "commit")
+	return commits.Name(ctx, root, file, e.Session.ID, given)
 }

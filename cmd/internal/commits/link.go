@@ -53,9 +53,9 @@ func Unlink(ctx context.Context, root string) (changed bool, err error) {
 }
 
 // Name adds a conversation's id to the message of a commit that is being made. The message is
-// in file.
-func Name(ctx context.Context, root, file, id string) error {
-	return git.AddTrailer(ctx, root, file, workspace.SessionTrailer+": "+id)
+// in file. given says that git has a message, which the user may only have to edit.
+func Name(ctx context.Context, root, file, id string, given bool) error {
+	return git.AddTrailer(ctx, root, file, workspace.SessionTrailer+": "+id, given)
 }
 
 // Unname empties a commit message that has nothing but our trailer. Git then aborts the

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"os"
 	"os/exec"
 	"slices"
 	"strconv"
@@ -113,44 +112,6 @@ func commits(ctx context.Context, root, trailer string, args ...string) (all []L
 		all = append(all, c)
 	}
 	return all, nil
-}
-
-// AddTrailer adds a trailer to the file of a commit message, unless the message has it. If
-// the user has yet to write the message, it leaves the first line and a blank one for it.
-func AddTrailer(ctx context.Context, root, file, trailer string) error {
-	ctx, cancel := context.WithTimeout(ctx, askTime)
-	defer cancel()
-	_, err := read(ctx, root, "-c", "trailer.ifexists=addIfDifferent", "interpret-trailers", "--in-place", "--no-divider", "--trailer", trailer, file)
-	if err != nil {
-		return err
-	}
-	text, err := os.ReadFile(file)
-	if rest := bytes.TrimLeft(text, "\n"); err == nil && bytes.HasPrefix(rest, []byte(trailer)) {
-		err = os.WriteFile(file, append([]byte("\n\n"), rest...), 0o644)
-	}
-	return err
-}
-
-// DropLoneTrailer empties the file of a commit message that has trailers of one name and
-// no other line, except for comments.
-func DropLoneTrailer(ctx context.Context, root, file, name string) error {
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return err
-	}
-	out, err := output(withInput(reader(ctx, root, []string{"stripspace", "--strip-comments"}), text))
-	if err != nil {
-		return err
-	}
-	for line := range strings.Lines(out) {
-		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, name+": ") {
-			return nil
-		}
-	}
-	if strings.TrimSpace(out) == "" {
-		return nil
-	}
-	return os.WriteFile(file, nil, 0o644)
 }
 
 func withInput(cmd *exec.Cmd, text []byte) *exec.Cmd {
