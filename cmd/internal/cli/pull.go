@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cortext/cmd/internal/git"
 	"cortext/cmd/internal/settings"
 )
 
@@ -28,6 +29,10 @@ of this work tree. Your branches, the index and other files stay as they are.`,
 		Example: "  cortext pull",
 		Args:    args(cobra.NoArgs),
 		RunE: a.within(func(cmd *cobra.Command, w *opened, _ []string) error {
+			if git.Exchanging(w.Store.Root()) {
+				fmt.Fprintln(a.screen.out, "cortext is already pushing or pulling here")
+				return nil
+			}
 			if w.Config.Commit == settings.CommitRef {
 				return pullRef(cmd.Context(), a, w)
 			}

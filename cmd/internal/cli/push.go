@@ -27,6 +27,10 @@ clone, and pushes that ref. Your branches stay as they are.`,
 		Example: "  cortext push",
 		Args:    args(cobra.NoArgs),
 		RunE: a.within(func(cmd *cobra.Command, w *opened, _ []string) error {
+			if git.Exchanging(w.Store.Root()) {
+				fmt.Fprintln(a.screen.out, "cortext is already pushing or pulling here")
+				return nil
+			}
 			if w.Config.Commit == settings.CommitRef {
 				return pushRef(cmd.Context(), a, w)
 			}

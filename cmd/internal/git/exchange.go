@@ -308,7 +308,7 @@ func sleep(ctx context.Context, d time.Duration) error {
 // messages are in English.
 func (x Exchange) asking(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := command(ctx, x.Root, args)
-	cmd.Env = append(cmd.Env, "LC_ALL=C", "GIT_MERGE_AUTOEDIT=no")
+	cmd.Env = append(cmd.Env, "LC_ALL=C", "GIT_MERGE_AUTOEDIT=no", inExchange(x.Root))
 	if !attended() {
 		cmd.Env = append(cmd.Env, "GIT_TERMINAL_PROMPT=0")
 	}
