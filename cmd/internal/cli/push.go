@@ -17,7 +17,7 @@ func pushCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "push",
 		Short: "Push committed conversations to the upstream branch",
-		Long: `Pushes the current branch to its upstream with your own git. If someone else
+		Long: `Pushes the current branch with your own git, to where git push sends it. If someone else
 pushed first, it merges their changes and tries again, as often as necessary. It merges only
 conversations: if the upstream has changes to other files, it stops and you must run git
 pull yourself. It does not push uncommitted changes.

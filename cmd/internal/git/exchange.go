@@ -248,47 +248,6 @@ func (x Exchange) wantCommitted(ctx context.Context, files []string) error {
 	return nil
 }
 
-// Push pushes the current branch to its upstream. If another clone pushed first, it pulls
-// and tries again. races is how often that happened.
-func (x Exchange) Push(ctx context.Context) (races int, err error) {
-	up, err := x.upstream(ctx)
-	if err != nil {
-		return 0, err
-	}
-	turn, err := x.awaitTurn(ctx)
-	if err != nil {
-		return 0, err
-	}
-	for began := x.Now(); ; {
-		pushing := x.Now()
-		_, err = output(attend(x.asking(ctx, "push", "--quiet", up.remote, "HEAD:"+up.branch)))
-		if err == nil {
-			x.endTurn(turn, x.Now().Sub(pushing))
-		}
-		if err == nil || !lostRace().MatchString(err.Error()) || races >= mostRaces {
-			return races, err
-		}
-		races++
-		// Wait before the pull, not after it: what it merges must be new when it is pushed.
-		if err := sleep(ctx, x.Jitter(turn.lost(x.Now().Sub(began)))); err != nil {
-			return races, err
-		}
-		began = x.Now()
-		err = x.alone(ctx, func() error {
-			_, err := x.merge(ctx)
-			return err
-		})
-		if err != nil {
-			return races, err
-		}
-	}
-}
-
-// lostRace matches what git says if another clone was faster at the remote.
-var lostRace = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`\[rejected\]|\[remote rejected\].*(lock|already exists|failed to update)`)
-})
-
 // locked matches what git says if another process in this clone holds a lock, or was faster
 // to change a ref.
 var locked = sync.OnceValue(func() *regexp.Regexp {
@@ -313,25 +272,6 @@ func (x Exchange) asking(ctx context.Context, args ...string) *exec.Cmd {
 		cmd.Env = append(cmd.Env, "GIT_TERMINAL_PROMPT=0")
 	}
 	return cmd
-}
-
-// An upstream is what a branch is pushed to.
-type upstream struct{ remote, branch, ref string }
-
-func (x Exchange) upstream(ctx context.Context) (up upstream, err error) {
-	at, ok := Head(x.Root)
-	if !ok || at.Branch == "" {
-		return up, errors.New("no branch is checked out: git switch to one first")
-	}
-	out, err := read(ctx, x.Root, "for-each-ref", "--format=%(upstream:remotename) %(upstream:remoteref) %(upstream)", "refs/heads/"+at.Branch)
-	if err != nil {
-		return up, err
-	}
-	words := strings.Fields(out)
-	if len(words) != 3 {
-		return up, fmt.Errorf("branch %s has no upstream: git push -u origin %[1]s", at.Branch)
-	}
-	return upstream{words[0], words[1], words[2]}, nil
 }
 
 // Clone clones a repository into a folder, as the user's git does.

@@ -1,0 +1,105 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"sync"
+)
+
+// Push pushes the current branch to where git push would push it. If another clone pushed
+// first, it pulls and tries again. races is how often that happened.
+func (x Exchange) Push(ctx context.Context) (races int, err error) {
+	up, err := x.upstream(ctx)
+	if err != nil {
+		return 0, err
+	}
+	remote, branch, err := x.destination(ctx, up)
+	if err != nil {
+		return 0, err
+	}
+	turn, err := x.awaitTurn(ctx)
+	if err != nil {
+		return 0, err
+	}
+	for began := x.Now(); ; {
+		pushing, before := x.Now(), x.heads(ctx, up)
+		_, err = output(attend(x.asking(ctx, "push", "--quiet", remote, "HEAD:"+branch)))
+		if err == nil {
+			x.endTurn(turn, x.Now().Sub(pushing))
+		}
+		if err == nil || !lostRace().MatchString(err.Error()) || races >= mostRaces {
+			return races, err
+		}
+		rejected := err
+		races++
+		// Wait before the pull, not after it: what it merges must be new when it is pushed.
+		if err := sleep(ctx, x.Jitter(turn.lost(x.Now().Sub(began)))); err != nil {
+			return races, err
+		}
+		began = x.Now()
+		err = x.alone(ctx, func() error {
+			_, err := x.merge(ctx)
+			return err
+		})
+		if err != nil {
+			return races, err
+		}
+		if strings.Contains(rejected.Error(), "[rejected]") && x.heads(ctx, up) == before {
+			return races, fmt.Errorf("%w\ngit fetch brings nothing new from %s: merge what %s has with git, then push", rejected, up.remote, remote)
+		}
+	}
+}
+
+// heads returns the commits of HEAD and of the fetched upstream.
+func (x Exchange) heads(ctx context.Context, up upstream) string {
+	out, _ := read(ctx, x.Root, "rev-parse", "HEAD", up.ref)
+	return out
+}
+
+// lostRace matches what git says if another clone was faster at the remote. Git gives a reason
+// in parentheses.
+var lostRace = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\[rejected\]|\[remote rejected\].*\([^()]*(lock ref|failed to lock|already exists|failed to update|incorrect old value)`)
+})
+
+// An upstream is what a branch is merged with, and where it is pushed to.
+type upstream struct {
+	name, remote, branch, ref string // the local branch; its upstream there, and the ref that is fetched
+	pushRemote                string
+}
+
+func (x Exchange) upstream(ctx context.Context) (up upstream, err error) {
+	at, ok := Head(x.Root)
+	if !ok || at.Branch == "" {
+		return up, errors.New("no branch is checked out: git switch to one first")
+	}
+	out, err := read(ctx, x.Root, "for-each-ref", "--format=%(upstream:remotename) %(upstream:remoteref) %(upstream) %(push:remotename)", "refs/heads/"+at.Branch)
+	if err != nil {
+		return up, err
+	}
+	words := strings.Fields(out)
+	if len(words) < 3 {
+		return up, fmt.Errorf("branch %s has no upstream: git push -u origin %[1]s", at.Branch)
+	}
+	return upstream{at.Branch, words[0], words[1], words[2], strings.Join(words[3:], "")}, nil
+}
+
+// destination returns the remote and the branch that git push would push to. Like git, it does
+// not push to a branch of another name unless the user has said so: a new branch that begins at
+// that of a remote has it as its upstream.
+func (x Exchange) destination(ctx context.Context, up upstream) (remote, branch string, err error) {
+	same := "refs/heads/" + up.name
+	if up.pushRemote != up.remote {
+		return up.pushRemote, same, nil
+	}
+	if up.branch != same {
+		mode, _ := read(ctx, x.Root, "config", "--get", "push.default")
+		if mode = strings.TrimSpace(mode); mode != "upstream" && mode != "tracking" {
+			return "", "", fmt.Errorf("branch %s follows %s of %s, which has another name: git push -u %[3]s %[1]s", up.name, strings.TrimPrefix(up.branch, "refs/heads/"), up.remote)
+		}
+	}
+	return up.remote, up.branch, nil
+}
