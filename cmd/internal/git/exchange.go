@@ -155,7 +155,7 @@ func (x Exchange) mergeOnce(ctx context.Context, up upstream) (merged bool, err 
 	// it would take a conversation for one that was removed, if they look alike: it ignores
 	// no-renames before 2.49.
 	whole := context.WithoutCancel(ctx)
-	_, err = output(attend(x.asking(whole, "-c", "merge.autoStash=false", "merge", "--quiet", "-X", "find-renames=100%", "--ff", "--no-edit", up.ref)))
+	_, err = output(attend(x.asking(whole, "-c", "merge.autoStash=false", "merge", "--quiet", "-X", "find-renames=100%", "--ff", "--no-squash", "--commit", "--no-edit", up.ref)))
 	if err == nil {
 		return true, nil
 	}
@@ -193,7 +193,7 @@ func (x Exchange) wantMergeable(ctx context.Context, up upstream) error {
 	if err != nil {
 		return err
 	}
-	theirs, err := x.paths(ctx, "diff", "--no-renames", "--no-ext-diff", "--no-textconv", "HEAD..."+up.ref)
+	theirs, err := x.paths(ctx, "diff", "--no-relative", "--no-renames", "--no-ext-diff", "--no-textconv", "HEAD..."+up.ref)
 	if err != nil {
 		return err
 	}
@@ -208,7 +208,7 @@ func (x Exchange) wantMergeable(ctx context.Context, up upstream) error {
 		return &OutsideError{strings.TrimPrefix(up.ref, "refs/remotes/"), outside}
 	}
 	if _, err := read(ctx, x.Root, "merge-base", "--is-ancestor", "HEAD", up.ref); err != nil {
-		staged, err := x.paths(ctx, "diff-index", "--cached", "--no-renames", "HEAD")
+		staged, err := x.paths(ctx, "diff-index", "--cached", "--no-renames", "HEAD", "--")
 		if err != nil {
 			return err
 		}
@@ -232,13 +232,17 @@ func (x Exchange) paths(ctx context.Context, command string, args ...string) (li
 // work tree, have changes in the folders that are not committed.
 func (x Exchange) wantCommitted(ctx context.Context, files []string) error {
 	// As the user: it may compare contents, and so run the user's filters, as the merge does.
-	out, err := run(ctx, x.Root, append([]string{"--literal-pathspecs", "--no-optional-locks", "status", "--porcelain", "-z", "--no-renames", "--untracked-files=all", "--"}, x.Folders...)...)
+	out, err := run(ctx, x.Root, append([]string{"--literal-pathspecs", "--no-optional-locks", "status", "--porcelain", "-z", "--no-renames", "--untracked-files=all", "--ignored", "--"}, x.Folders...)...)
 	if err != nil {
 		return err
 	}
 	var both []string
 	for line := range strings.SplitSeq(strings.TrimSuffix(out, "\x00"), "\x00") { // two letters, a space, the path
-		if len(line) > 3 && slices.Contains(files, line[3:]) {
+		switch {
+		case len(line) <= 3 || !slices.Contains(files, line[3:]):
+		case line[:2] == "!!": // git would overwrite it
+			both = append(both, line[3:]+" (ignored by git)")
+		default:
 			both = append(both, line[3:])
 		}
 	}
