@@ -6,7 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -44,13 +46,13 @@ func (e *LossError) Error() string {
 	return fmt.Sprintf("%s: %d records of the last commit are missing: restore the file from git, then commit", strings.Join(e.Paths, ", "), e.Lost)
 }
 
-// Commit commits the changes in the folder at path, relative to root. Other staged
-// changes stay staged. It reports whether there was anything to commit; errors are git's
-// own messages.
+// Commit commits the changes in a folder, relative to root. Other staged changes stay staged.
+// It reports whether there was anything to commit; errors are git's own messages.
 //
-// Below a folder named .session a missing file is not committed as deleted, and a log
-// (.jsonl) that lacks records of the last commit makes the error a *LossError.
-func Commit(ctx context.Context, root, path, message string) (done bool, err error) {
+// Below a folder named .session a missing file is not committed as deleted, a log (.jsonl) that
+// lacks records of the last commit makes the error a *LossError, and messages that git ignores
+// are an error.
+func Commit(ctx context.Context, root, folder, message string) (done bool, err error) {
 	whole := ctx
 	slow := fmt.Errorf("git commit took longer than %v: run it yourself to see what it waits for", limit)
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, slow)
@@ -69,15 +71,16 @@ func Commit(ctx context.Context, root, path, message string) (done bool, err err
 	if _, err := read(ctx, root, "rev-parse", "--absolute-git-dir"); err != nil {
 		return false, err // even if git would find a repository that came with this one, and run its programs
 	}
-	changes, err := changesOf(ctx, root, path)
+	changes, err := changesOf(ctx, root, folder)
 	if err != nil {
 		return false, err
 	}
-	if len(changes) == 0 {
-		_, err := os.Lstat(filepath.Join(root, filepath.FromSlash(path)))
+	if !slices.ContainsFunc(changes, func(c change) bool { return !c.ignored() }) {
+		_, err := os.Lstat(filepath.Join(root, filepath.FromSlash(folder)))
 		return false, err
 	}
-	changes = slices.DeleteFunc(changes, func(c change) bool { return c.keep(root) })
+	ignored := ignoredMessages(root, changes)
+	changes = slices.DeleteFunc(changes, func(c change) bool { return c.ignored() || c.keep(root) })
 	var paths, fresh []string
 	for _, c := range changes {
 		paths = append(paths, c.path)
@@ -93,26 +96,74 @@ func Commit(ctx context.Context, root, path, message string) (done bool, err err
 			return false, fmt.Errorf("%s is a repository of its own, of which a commit would have no file: move it out of the folder, or git add it as a submodule", name)
 		}
 	}
-	if err := losses(ctx, root, changes); err != nil {
+	if err := errors.Join(ignored, losses(ctx, root, changes)); err != nil {
 		return false, err
 	}
 	// New files get only intent-to-add entries: what the user has staged in the folder
 	// stays as it is unless the commit succeeds.
 	if len(fresh) > 0 {
-		if _, err := output(withPaths(ctx, root, fresh, slices.Concat(everywhere, []string{"add", "--intent-to-add"})...)); err != nil {
+		err := whenUnlocked(ctx, root, func() error {
+			_, err := output(withPaths(ctx, root, fresh, slices.Concat(everywhere, []string{"add", "--intent-to-add"})...))
+			return err
+		})
+		if err != nil {
 			return false, err
 		}
 	}
 	if attended() {
 		ctx = whole // a user may need longer, and can end it
 	}
-	if _, err := output(attend(withPaths(ctx, root, paths, slices.Concat(wholeIndex, []string{"commit", "--quiet", "--only", "-m", message})...))); err != nil {
+	restore := keepMessages(root)
+	err = whenUnlocked(ctx, root, func() error {
+		_, err := output(attend(withPaths(ctx, root, paths, slices.Concat(wholeIndex, []string{"commit", "--quiet", "--only", "-m", message})...)))
+		return err
+	})
+	if err != nil {
 		if len(fresh) > 0 {
 			retract(whole, root, fresh)
 		}
 		return false, err
 	}
-	return true, nil
+	return true, restore()
+}
+
+// whenUnlocked calls f, and again while another process, such as the commit of another
+// conversation, holds the lock of the index or of a ref.
+func whenUnlocked(ctx context.Context, root string, f func() error) error {
+	for until := time.Now().Add(limit / 4); ; {
+		err := f()
+		if err == nil || !time.Now().Before(until) {
+			return err
+		}
+		// Git may say it in another language.
+		if text := err.Error(); !locked().MatchString(text) && !(strings.Contains(text, "index.lock") && exists(filepath.Join(Dir(root), "index.lock"))) {
+			return err
+		}
+		if slept := sleep(ctx, leastTry/2+rand.N(leastTry)); slept != nil {
+			return err
+		}
+	}
+}
+
+// keepMessages remembers the messages that git merge --squash and git cherry-pick --no-commit
+// prepared for the user's next commit. The returned function restores them: git removes them
+// with any commit.
+func keepMessages(root string) (restore func() error) {
+	kept := map[string][]byte{}
+	for _, name := range []string{"SQUASH_MSG", "MERGE_MSG"} {
+		file := filepath.Join(Dir(root), name)
+		if text, err := os.ReadFile(file); err == nil {
+			kept[file] = text
+		}
+	}
+	return func() (err error) {
+		for file, text := range kept {
+			if !exists(file) {
+				err = errors.Join(err, os.WriteFile(file, text, 0o666))
+			}
+		}
+		return err
+	}
 }
 
 // inCommit reports whether a commit hook in root's work tree is calling us. Another
@@ -134,9 +185,12 @@ func inCommit(root string) bool {
 func retract(ctx context.Context, root string, paths []string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), askTime)
 	defer cancel()
-	cmd := command(ctx, root, []string{"update-index", "--force-remove", "-z", "--stdin"})
-	cmd.Stdin = strings.NewReader(strings.Join(paths, "\x00"))
-	_, _ = output(cmd)
+	_ = whenUnlocked(ctx, root, func() error {
+		cmd := command(ctx, root, []string{"update-index", "--force-remove", "-z", "--stdin"})
+		cmd.Stdin = strings.NewReader(strings.Join(paths, "\x00"))
+		_, err := output(cmd)
+		return err
+	})
 }
 
 // everywhere makes an index command include files outside of the sparse checkout. Git
@@ -155,6 +209,20 @@ type change struct {
 }
 
 func (c change) untracked() bool { return c.state == "??" }
+func (c change) ignored() bool   { return c.state == "!!" }
+
+// ignoredMessages returns an error if git ignores the messages of a conversation whose other
+// files changed, for example because of *.jsonl in a .gitignore. A .gitignore beside them was
+// made for them.
+func ignoredMessages(root string, changes []change) error {
+	for _, c := range changes {
+		dir, name := path.Split(c.path)
+		if c.ignored() && c.isRecord() && name == "messages.jsonl" && !exists(filepath.Join(root, filepath.FromSlash(dir), ".gitignore")) {
+			return fmt.Errorf("%s is ignored, so a commit would lack it: git check-ignore -v %[1]s shows the rule", c.path)
+		}
+	}
+	return nil
+}
 
 // isRecord reports whether a path is below a folder of records.
 func (c change) isRecord() bool { return slices.Contains(strings.Split(c.path, "/"), records) }
@@ -170,9 +238,9 @@ func (c change) keep(root string) bool {
 	return err != nil || !st.Mode().IsRegular() || strings.Contains(c.path, ".jsonl/")
 }
 
-// changesOf lists the changes at or below a path.
+// changesOf lists the changes at or below a path, and the files there that git ignores.
 func changesOf(ctx context.Context, root, path string) ([]change, error) {
-	out, err := run(ctx, root, "status", "--porcelain", "-z", "--no-renames", "--untracked-files=all", "--", literal(path))
+	out, err := run(ctx, root, "status", "--porcelain", "-z", "--no-renames", "--untracked-files=all", "--ignored", "--", literal(path))
 	if err != nil {
 		return nil, err
 	}
