@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 )
 
@@ -38,8 +39,8 @@ func hooksDir(ctx context.Context, root string) (string, error) {
 }
 
 // Add puts our part into the hook, before the parts of others, and returns the hook's
-// file. It reports whether that changed anything. A hook that is no shell script is an
-// error.
+// file. It reports whether that changed anything. A hook that is no shell script, is a link, or
+// is not run by git is an error.
 func (p HookPart) Add(ctx context.Context, root string) (file string, changed bool, err error) {
 	dir, err := hooksDir(ctx, root)
 	if err != nil {
@@ -49,6 +50,12 @@ func (p HookPart) Add(ctx context.Context, root string) (file string, changed bo
 	old, err := os.ReadFile(file)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return file, false, err
+	}
+	if st, err := os.Lstat(file); err == nil && st.Mode()&fs.ModeSymlink != 0 {
+		target, _ := filepath.EvalSymlinks(file)
+		return file, false, fmt.Errorf("%s is a link to %s: add to it: %s", file, target, strings.TrimSpace(p.Command))
+	} else if err == nil && runtime.GOOS != "windows" && filepath.Base(dir) != ".husky" && st.Mode()&0o111 == 0 {
+		return file, false, fmt.Errorf("%s is not executable, so git does not run it: chmod +x %[1]s, or remove it", file)
 	}
 	first, rest := "#!/bin/sh\n", old
 	switch end := bytes.IndexByte(old, '\n'); {
