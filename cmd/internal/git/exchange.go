@@ -193,7 +193,7 @@ func (x Exchange) wantMergeable(ctx context.Context, up upstream) error {
 	if err != nil {
 		return err
 	}
-	theirs, err := x.paths(ctx, "diff", "--no-relative", "--no-renames", "--no-ext-diff", "--no-textconv", "HEAD..."+up.ref)
+	theirs, err := x.paths(ctx, "diff", "--no-renames", "--no-ext-diff", "--no-textconv", "HEAD..."+up.ref)
 	if err != nil {
 		return err
 	}

@@ -65,6 +65,10 @@ var noPrograms = []string{
 	"maintenance.auto=false",
 }
 
+// byDefault is configuration, as it is unless the user sets it, that our reading commands rely
+// on.
+var byDefault = []string{"log.showRoot=true", "diff.relative=false"}
+
 // noNetwork is the environment in which git fetches nothing, even in a partial clone. Git
 // before 2.45 (2.39.4 of the old releases) does not know GIT_NO_LAZY_FETCH; it tries to
 // fetch and finds no allowed protocol. The list of allowed protocols overrides any
@@ -105,7 +109,7 @@ func literal(path string) string { return ":(literal)" + path }
 // nothing else.
 func reader(ctx context.Context, root string, args []string) *exec.Cmd {
 	var set []string
-	for _, c := range noPrograms {
+	for _, c := range slices.Concat(noPrograms, byDefault) {
 		set = append(set, "-c", c)
 	}
 	cmd := command(ctx, root, slices.Concat([]string{"--literal-pathspecs"}, set, args))

@@ -50,7 +50,7 @@ func Root(ctx context.Context, dir string) string {
 func FirstCommits(ctx context.Context, dir string) []string {
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
-	out, err := read(ctx, dir, "rev-list", "--max-parents=0", "HEAD")
+	out, err := read(ctx, dir, "rev-list", "--max-parents=0", "HEAD", "--")
 	if err != nil {
 		return nil
 	}
