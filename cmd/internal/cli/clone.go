@@ -31,7 +31,8 @@ as cortext init does. Nothing in the work tree changes.`,
 
 func runClone(cmd *cobra.Command, a *app, list []string) error {
 	ctx := cmd.Context()
-	name := strings.TrimSuffix(path.Base(strings.TrimRight(filepath.ToSlash(list[0]), "/")), ".git")
+	url := strings.TrimSuffix(strings.TrimRight(filepath.ToSlash(list[0]), "/"), "/.git")
+	name := strings.TrimSuffix(path.Base(url), ".git")
 	if i := strings.LastIndexByte(name, ':'); i >= 0 {
 		name = name[i+1:]
 	}
@@ -42,7 +43,11 @@ func runClone(cmd *cobra.Command, a *app, list []string) error {
 	if err != nil {
 		return err
 	}
-	if err := git.Clone(ctx, list[0], dir); err != nil {
+	from, err := filepath.Abs(a.file("."))
+	if err != nil {
+		return err
+	}
+	if err := git.Clone(ctx, from, list[0], dir); err != nil {
 		return err
 	}
 	fmt.Fprintf(a.screen.out, "cloned into %s\n", visible(dir))

@@ -278,8 +278,9 @@ func (x Exchange) asking(ctx context.Context, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// Clone clones a repository into a folder, as the user's git does.
-func Clone(ctx context.Context, url, dir string) error {
-	_, err := output(attend(Exchange{Root: filepath.Dir(dir)}.asking(ctx, "clone", "--quiet", "--", url, dir)))
+// Clone clones a repository into a folder, as the user's git does. The url may be a path
+// relative to the folder from.
+func Clone(ctx context.Context, from, url, dir string) error {
+	_, err := output(attend(Exchange{Root: from}.asking(ctx, "clone", "--quiet", "--", url, dir)))
 	return err
 }

@@ -30,7 +30,7 @@ func newPair(t *testing.T) pair {
 	theirs.git("add", "-A")
 	theirs.git("commit", "--quiet", "-m", "begin")
 	ours := &repo{t, filepath.Join(t.TempDir(), "clone")}
-	if err := Clone(context.Background(), theirs.root, ours.root); err != nil {
+	if err := Clone(context.Background(), filepath.Dir(ours.root), theirs.root, ours.root); err != nil {
 		t.Fatal(err)
 	}
 	return pair{ours, theirs}
