@@ -32,12 +32,16 @@ func runLinkCommit(cmd *cobra.Command, a *app, w *opened, list []string) error {
 	if err != nil {
 		return err
 	}
+	source := ""
+	if len(list) > 2 {
+		source = list[2]
+	}
 	switch {
 	case list[0] == "end":
 		return commits.Unname(ctx, root, file)
 	case list[0] != "begin":
 		return &usageError{fmt.Sprintf("%q is not begin or end", list[0]), "git calls this command itself"}
-	case len(list) > 2 && (list[2] == "merge" || list[2] == "squash"):
+	case source == "merge" || source == "squash":
 		return nil
 	}
 	if op := git.Operation(root); op != "" && op != "bisect" {
@@ -47,6 +51,5 @@ func runLinkCommit(cmd *cobra.Command, a *app, w *opened, list []string) error {
 	if err != nil || a.Now().Sub(e.Session.LastActive.Time()) > commits.Stale {
 		return nil // no conversation or several
 	}
-	given := len(list) > 2 && (list[2] == "message" || list[2] == "commit")
-	return commits.Name(ctx, root, file, e.Session.ID, given)
+	return commits.Name(ctx, root, file, source, e.Session.ID)
 }

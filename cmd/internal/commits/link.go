@@ -1,8 +1,10 @@
 package commits
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"os"
 	"time"
 
 	"cortext/cmd/internal/git"
@@ -53,8 +55,17 @@ func Unlink(ctx context.Context, root string) (changed bool, err error) {
 }
 
 // Name adds a conversation's id to the message of a commit that is being made. The message is
-// in file. given says that git has a message, which the user may only have to edit.
-func Name(ctx context.Context, root, file, id string, given bool) error {
+// in file; source is where git has it from, as git tells its hook. A new message that names a
+// conversation, as that of a stop does, stays.
+func Name(ctx context.Context, root, file, source, id string) error {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	if source == "message" && bytes.Contains(text, []byte("\n"+workspace.SessionTrailer+": ")) {
+		return nil
+	}
+	given := source == "message" || source == "commit"
 	return git.AddTrailer(ctx, root, file, workspace.SessionTrailer+": "+id, given)
 }
 
