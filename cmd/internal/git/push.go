@@ -1,6 +1,7 @@
 package git
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -76,15 +77,15 @@ func (x Exchange) upstream(ctx context.Context) (up upstream, err error) {
 	if !ok || at.Branch == "" {
 		return up, errors.New("no branch is checked out: git switch to one first")
 	}
-	out, err := read(ctx, x.Root, "for-each-ref", "--format=%(upstream:remotename) %(upstream:remoteref) %(upstream) %(push:remotename)", "refs/heads/"+at.Branch)
+	out, err := read(ctx, x.Root, "for-each-ref", "--format=%(upstream:remotename)%00%(upstream:remoteref)%00%(upstream)%00%(push:remotename)", "refs/heads/"+at.Branch)
 	if err != nil {
 		return up, err
 	}
-	words := strings.Fields(out)
-	if len(words) < 3 {
+	words := strings.Split(strings.TrimSuffix(out, "\n"), "\x00")
+	if len(words) != 4 || words[0] == "" || words[1] == "" || words[2] == "" {
 		return up, fmt.Errorf("branch %s has no upstream: git push -u origin %[1]s", at.Branch)
 	}
-	return upstream{at.Branch, words[0], words[1], words[2], strings.Join(words[3:], "")}, nil
+	return upstream{at.Branch, words[0], words[1], words[2], cmp.Or(words[3], words[0])}, nil
 }
 
 // destination returns the remote and the branch that git push would push to. Like git, it does
