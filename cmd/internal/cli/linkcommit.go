@@ -1,13 +1,16 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
 
 	"cortext/cmd/internal/commits"
 	"cortext/cmd/internal/git"
+	"cortext/store"
 )
 
 func linkCommitCommand(a *app) *cobra.Command {
@@ -20,9 +23,15 @@ commit-msg call it.`,
 		Example: "  cortext link-commit begin .git/COMMIT_EDITMSG",
 		Hidden:  true,
 		Args:    args(cobra.RangeArgs(2, 4)),
-		RunE: a.quietlyWithin(func(cmd *cobra.Command, w *opened, list []string) error {
-			return runLinkCommit(cmd, a, w, list)
-		}),
+		RunE: func(cmd *cobra.Command, list []string) error {
+			err := a.quietlyWithin(func(cmd *cobra.Command, w *opened, list []string) error {
+				return runLinkCommit(cmd, a, w, list)
+			})(cmd, list)
+			if errors.Is(err, store.ErrNoWorkspace) || errors.Is(err, fs.ErrNotExist) {
+				return nil // another branch, or another repository with the same hooks
+			}
+			return err
+		},
 	}
 }
 
