@@ -25,8 +25,8 @@ unchanged. cortext init sets up the driver; without it, git keeps the lines of b
 		Example: "  git config merge.cortext.driver \"cortext merge-driver %O %A %B %P\"",
 		Hidden:  true,
 		Args:    args(cobra.ExactArgs(4)),
-		RunE: func(_ *cobra.Command, list []string) error {
-			return mergeFiles(a.file(list[0]), a.file(list[1]), a.file(list[2]), list[3])
+		RunE: func(cmd *cobra.Command, list []string) error {
+			return mergeFiles(cmd.Context(), a.file(list[0]), a.file(list[1]), a.file(list[2]), list[3])
 		},
 	}
 }
@@ -36,8 +36,9 @@ const maxMerged = 1 << 30
 
 // mergeFiles merges two versions of a file into the file ours. It replaces ours atomically,
 // because git merges differently if this fails.
-func mergeFiles(base, ours, theirs, name string) error {
+func mergeFiles(ctx context.Context, base, ours, theirs, name string) error {
 	var texts [3][]byte
+	odd := false // something else than records and members is in one of them
 	for i, file := range []string{base, ours, theirs} {
 		info, err := os.Stat(file)
 		if err != nil {
@@ -49,8 +50,15 @@ func mergeFiles(base, ours, theirs, name string) error {
 		if texts[i], err = os.ReadFile(file); err != nil {
 			return err
 		}
+		odd = odd || len(texts[i]) > 0 && texts[i][0] != '{'
 	}
-	merged, err := mergefile.Merge(name, texts[0], texts[1], texts[2])
+	var merged []byte
+	var err error
+	if filter := (git.Filter{Path: name}); odd && filter.Is(ctx) {
+		merged, err = mergeFiltered(ctx, filter, texts)
+	} else {
+		merged, err = mergefile.Merge(name, texts[0], texts[1], texts[2])
+	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
@@ -66,6 +74,22 @@ func mergeFiles(base, ours, theirs, name string) error {
 		err = errors.Join(err, os.Remove(tmp.Name()))
 	}
 	return err
+}
+
+// mergeFiltered merges what git has of a file to which a filter applies.
+func mergeFiltered(ctx context.Context, filter git.Filter, texts [3][]byte) (merged []byte, err error) {
+	for i, text := range texts {
+		if len(text) == 0 {
+			continue
+		}
+		if texts[i], err = filter.Smudge(ctx, text); err != nil {
+			return nil, err
+		}
+	}
+	if merged, err = mergefile.Merge(filter.Path, texts[0], texts[1], texts[2]); err != nil {
+		return nil, err
+	}
+	return filter.Clean(ctx, merged)
 }
 
 // mergeDriver returns the merge driver for the conversations of a workspace. It runs the
