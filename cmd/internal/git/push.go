@@ -93,6 +93,9 @@ func (x Exchange) upstream(ctx context.Context) (up upstream, err error) {
 // that of a remote has it as its upstream.
 func (x Exchange) destination(ctx context.Context, up upstream) (remote, branch string, err error) {
 	same := "refs/heads/" + up.name
+	if up.remote == "." {
+		return "", "", fmt.Errorf("branch %s follows the local branch %s: git push -u origin %[1]s", up.name, strings.TrimPrefix(up.branch, "refs/heads/"))
+	}
 	if up.pushRemote != up.remote {
 		return up.pushRemote, same, nil
 	}
