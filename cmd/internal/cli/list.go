@@ -125,8 +125,8 @@ func runList(a *app, cmd *cobra.Command, o *listOptions) error {
 	}
 	err = printList(a, &sel, o)
 	for i, l := range sel.listings {
-		if l.Stale() {
-			_ = a.hooks().Later(sel.workspaces[i].Workspace, "refresh") // on failure the next list tries again
+		if w := sel.workspaces[i].Workspace; l.Stale() && !w.ListingIsRefreshed() {
+			_ = a.hooks().Later(w, "refresh") // on failure the next list tries again
 		}
 	}
 	return err

@@ -13,7 +13,7 @@ func refreshCommand(a *app) *cobra.Command {
 		Hidden:  true,
 		Args:    args(cobra.NoArgs),
 		RunE: a.quietlyWithin(func(_ *cobra.Command, w *opened, _ []string) error {
-			return w.RefreshListing(nil)
+			return w.RefreshListingAlone()
 		}),
 	}
 }

@@ -72,6 +72,31 @@ func (w Conversations) RefreshListing(progress func(done, of int)) error {
 	return listing.Refresh(w.Store, w.listingOptions(progress))
 }
 
+// refreshLock is held while a process refreshes the listing behind the user's back: among many
+// conversations that takes seconds, in which every list would start another one.
+const refreshLock = "listing-refresh"
+
+// RefreshListingAlone is RefreshListing, unless another process is in a call of it.
+func (w Conversations) RefreshListingAlone() error {
+	unlock, err := w.Store.LockCache(refreshLock, 0)
+	if errors.As(err, new(*store.LockedError)) {
+		return nil
+	}
+	if err == nil {
+		defer unlock()
+	}
+	return w.RefreshListing(nil)
+}
+
+// ListingIsRefreshed reports whether a process is in a call of RefreshListingAlone.
+func (w Conversations) ListingIsRefreshed() bool {
+	unlock, err := w.Store.LockCache(refreshLock, 0)
+	if err == nil {
+		unlock()
+	}
+	return errors.As(err, new(*store.LockedError))
+}
+
 // ForgetRemoved makes the index of lists hold nothing of conversations that were removed.
 func (w Conversations) ForgetRemoved(progress func(done, of int)) error {
 	return listing.Forget(w.Store, w.listingOptions(progress))

@@ -11,6 +11,7 @@ import (
 
 	"cortext/cmd/internal/listing"
 	"cortext/schema"
+	"cortext/store"
 )
 
 // TestChoices: completed conversations come last in a list to choose from, and the latest
@@ -98,5 +99,37 @@ func TestNoMatch(t *testing.T) {
 			t.Errorf("after %v: %v, %v", later, found, err)
 		}
 		_ = l.Close()
+	}
+}
+
+// TestRefreshAlone: while one process refreshes the listing, others see that, and do not
+// refresh it, too.
+func TestRefreshAlone(t *testing.T) {
+	w := openWorkspace(t)
+	if _, _, err := w.Begin(Beginning{Type: "plan", Title: "one thing", Arguments: "one thing"}); err != nil {
+		t.Fatal(err)
+	}
+	unlock, err := w.Store.LockCache(refreshLock, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	refreshed := func() bool {
+		t.Helper()
+		w.Store.ForgetListed()
+		if err := w.RefreshListingAlone(); err != nil {
+			t.Fatal(err)
+		}
+		f, _, there := w.Store.OpenCache(store.ListedCache)
+		if there {
+			f.Close()
+		}
+		return there
+	}
+	if refreshed() || !w.ListingIsRefreshed() {
+		t.Error("while another process refreshes it")
+	}
+	unlock()
+	if !refreshed() || w.ListingIsRefreshed() {
+		t.Error("alone")
 	}
 }
