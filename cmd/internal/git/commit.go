@@ -101,23 +101,36 @@ func Commit(ctx context.Context, root, folder, message string) (done bool, err e
 	}
 	// New files get only intent-to-add entries: what the user has staged in the folder
 	// stays as it is unless the commit succeeds.
-	if len(fresh) > 0 {
-		err := whenUnlocked(ctx, root, func() error {
+	prepare := func() error {
+		if len(fresh) == 0 {
+			return nil
+		}
+		return whenUnlocked(ctx, root, func() error {
 			_, err := output(withPaths(ctx, root, fresh, slices.Concat(everywhere, []string{"add", "--intent-to-add"})...))
 			return err
 		})
-		if err != nil {
-			return false, err
-		}
+	}
+	if err := prepare(); err != nil {
+		return false, err
 	}
 	if attended() {
 		ctx = whole // a user may need longer, and can end it
 	}
 	restore := keepMessages(root)
-	err = whenUnlocked(ctx, root, func() error {
-		_, err := output(attend(withPaths(ctx, root, paths, slices.Concat(wholeIndex, []string{"commit", "--quiet", "--only", "-m", message})...)))
-		return err
-	})
+	for try := 1; ; try++ {
+		err = whenUnlocked(ctx, root, func() error {
+			_, err := output(attend(withPaths(ctx, root, paths, slices.Concat(wholeIndex, []string{"commit", "--quiet", "--only", "-m", message})...)))
+			return err
+		})
+		// The commit of another conversation, which began before, has written an index
+		// without the new files.
+		if err == nil || len(fresh) == 0 || try == 5 || !strings.Contains(err.Error(), "pathspec") {
+			break
+		}
+		if again := prepare(); again != nil {
+			break
+		}
+	}
 	if err != nil {
 		if len(fresh) > 0 {
 			retract(whole, root, fresh)
