@@ -39,7 +39,7 @@ func hooksDir(ctx context.Context, root string) (string, error) {
 }
 
 // Add puts our part into the hook, before the parts of others, and returns the hook's
-// file. It reports whether that changed anything. A hook that is no shell script, is a link, or
+// file. It reports whether that changed anything. A hook that is not a shell script, is a link, or
 // is not run by git is an error.
 func (p HookPart) Add(ctx context.Context, root string) (file string, changed bool, err error) {
 	dir, err := hooksDir(ctx, root)
@@ -62,7 +62,7 @@ func (p HookPart) Add(ctx context.Context, root string) (file string, changed bo
 	case bytes.HasPrefix(old, []byte("#!")) && end > 0:
 		first, rest = string(old[:end+1]), old[end+1:]
 		if !isShell(first) {
-			return file, false, fmt.Errorf("%s is no shell script: add to it: %s", file, strings.TrimSpace(p.Command))
+			return file, false, fmt.Errorf("%s is not a shell script: add this line to it: %s", file, strings.TrimSpace(p.Command))
 		}
 	case len(old) > 0 && filepath.Base(dir) == ".husky":
 		first = "" // husky runs it with sh

@@ -276,7 +276,7 @@ func (r *rows) receive() error {
 			}
 			return nil
 		default:
-			r.fail(fmt.Errorf("%q is no row", b))
+			r.fail(fmt.Errorf("unexpected row %q", b))
 		}
 	}
 }

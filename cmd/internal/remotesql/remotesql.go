@@ -109,7 +109,7 @@ func (s *stream) readNumber() int64 {
 func (s *stream) readCount() int {
 	n := s.readNumber()
 	if n < 0 || n > maxBytes {
-		s.fail(fmt.Errorf("%d is no count", n))
+		s.fail(fmt.Errorf("invalid count %d", n))
 	}
 	if s.err != nil {
 		return 0
@@ -165,7 +165,7 @@ func (s *stream) writeValue(v driver.Value) error {
 		s.writeByte(kindBlob)
 		s.writeText(string(v))
 	default:
-		return fmt.Errorf("no value of type %T can be sent", v)
+		return fmt.Errorf("unsupported type %T", v)
 	}
 	return nil
 }
@@ -183,7 +183,7 @@ func (s *stream) readValue() driver.Value {
 	case kindBlob:
 		return []byte(s.readText())
 	default:
-		s.fail(fmt.Errorf("%q is no kind of value", kind))
+		s.fail(fmt.Errorf("unknown kind of value %q", kind))
 		return nil
 	}
 }
@@ -214,7 +214,7 @@ func (s *stream) readError() error {
 			return e
 		}
 	default:
-		s.fail(fmt.Errorf("%q is no response", b))
+		s.fail(fmt.Errorf("unexpected response %q", b))
 	}
 	return s.err
 }

@@ -309,7 +309,7 @@ func TestEnded(t *testing.T) {
 // TestUnusable: an error says which program is unusable, and why.
 func TestUnusable(t *testing.T) {
 	address := example(t)
-	for behaviour, want := range map[string]string{"fails": "cannot start", "nonsense": "no response"} {
+	for behaviour, want := range map[string]string{"fails": "cannot start", "nonsense": "unexpected response"} {
 		d, processes := started(behaviour)
 		_, err := read(openDB(t, d, address))
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), filepath.Base(os.Args[0])) {

@@ -94,7 +94,7 @@ func (s *server) answer(request byte) {
 		}
 		s.writeError(err)
 	default:
-		s.fail(fmt.Errorf("%q is no request", request))
+		s.fail(fmt.Errorf("unknown request %q", request))
 	}
 }
 
@@ -201,7 +201,7 @@ func (s *server) send(number int64, rows *serving) {
 			switch rows.row[i].(type) { // before anything of the row is written
 			case nil, int64, bool, float64, string, []byte:
 			default:
-				err = fmt.Errorf("column %d has a value of type %T, which cannot be sent", i+1, rows.row[i])
+				err = fmt.Errorf("column %d has a value of unsupported type %T", i+1, rows.row[i])
 			}
 		}
 		if err != nil {
