@@ -4,12 +4,7 @@
 package main
 
 import (
-	"context"
 	"os"
-	"os/signal"
-	"path/filepath"
-	"syscall"
-	"time"
 
 	"cortext/cmd/internal/hook"
 	"cortext/inject"
@@ -18,18 +13,5 @@ import (
 )
 
 func main() {
-	ctx, _ := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	home, _ := os.UserHomeDir()
-	agents := []inject.Agent{claude.Agent(), inject.Elsewhere("opencode"), gemini.Agent()}
-	if !filepath.IsAbs(home) { // cortext finds another one, and gets all hooks
-		home = hook.Nowhere
-		for i, a := range agents {
-			agents[i] = inject.Elsewhere(a.Name())
-		}
-	}
-	hook.Program{
-		Name: "cortext-hook", In: os.Stdin, Out: os.Stdout, Agents: agents,
-		Machine: inject.Machine{Home: home, Getenv: os.Getenv}, Now: time.Now,
-		Cortext: hook.Beside, Small: true,
-	}.Run(ctx, os.Args[1:])
+	hook.RunSmall("cortext-hook", os.Args[1:], claude.Agent(), inject.Elsewhere("opencode"), gemini.Agent())
 }

@@ -5,14 +5,10 @@
 package main
 
 import (
-	"context"
 	"database/sql"
 	"fmt"
 	"os"
 	"os/signal"
-	"path/filepath"
-	"syscall"
-	"time"
 
 	_ "modernc.org/sqlite" // the driver "sqlite"
 
@@ -32,7 +28,7 @@ func main() {
 			os.Exit(1)
 		}
 	case len(args) == 3 && args[0] == "hook":
-		handle(args[1:])
+		hook.RunSmall(string(companion.OpenCode), args[1:], inject.Elsewhere("claude"), opencode.Agent(), inject.Elsewhere("gemini"))
 	default:
 		fmt.Fprintf(os.Stderr, "%s: does not know %q: cortext starts this program\n", companion.OpenCode, args)
 		os.Exit(1)
@@ -47,20 +43,4 @@ func serveDatabase() error {
 		return err
 	}
 	return remotesql.Serve(os.Stdin, os.Stdout, db.Driver())
-}
-
-// handle handles a hook call.
-func handle(words []string) {
-	ctx, _ := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	home, _ := os.UserHomeDir()
-	agents := []inject.Agent{inject.Elsewhere("claude"), opencode.Agent(), inject.Elsewhere("gemini")}
-	if !filepath.IsAbs(home) { // cortext finds another one, and gets all hooks
-		home = hook.Nowhere
-		agents[1] = inject.Elsewhere(opencode.Name)
-	}
-	hook.Program{
-		Name: string(companion.OpenCode), In: os.Stdin, Out: os.Stdout, Agents: agents,
-		Machine: inject.Machine{Home: home, Getenv: os.Getenv}, Now: time.Now,
-		Cortext: hook.Beside, Small: true,
-	}.Run(ctx, words)
 }

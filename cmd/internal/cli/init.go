@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"cortext/cmd/internal/commits"
+	"cortext/cmd/internal/companion"
 	"cortext/cmd/internal/git"
 	"cortext/cmd/internal/install"
 	"cortext/cmd/internal/registry"
@@ -432,6 +433,11 @@ func (r *initRun) ready() (start string, missing []string) {
 			missing = append(missing, fmt.Sprintf("%s: %s", visible(err.Error()), visible(stopped.Fix)))
 		default:
 			missing = append(missing, visible(err.Error()))
+		}
+	}
+	if slices.Contains(r.agents, "opencode") {
+		if _, err := companion.OpenCode.Find(); err != nil {
+			missing = append(missing, fmt.Sprintf("cortext cannot read OpenCode's conversations: %v", err))
 		}
 	}
 	return start, missing
