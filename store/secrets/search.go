@@ -34,9 +34,16 @@ func (r *Redactor) search(s string) ([]span, error) {
 	return q.found, nil
 }
 
-// index returns the index of all keywords. The first call builds it.
+// index returns the index of all keywords. The first call builds it and lists the rules.
 func (r *Redactor) index() *index {
-	r.prepare.Do(func() { r.keywords = newIndex(r.rules) })
+	r.prepare.Do(func() {
+		rules := r.source()
+		r.rules = make([]lazyRule, len(rules))
+		for i := range rules {
+			r.rules[i].Rule = rules[i]
+		}
+		r.keywords = newIndex(r.rules)
+	})
 	return r.keywords
 }
 

@@ -36,8 +36,9 @@ func (c Counts) Sum() (n int) {
 // A Redactor replaces secrets. Several goroutines may use it. The zero value is not
 // usable; call [New].
 type Redactor struct {
+	source   func() []Rule
+	prepare  sync.Once // sets rules and keywords
 	rules    []lazyRule
-	prepare  sync.Once
 	keywords *index
 
 	texts *texts // what to replace instead of what the rules recognize; nil: the rules
@@ -51,17 +52,10 @@ type lazyRule struct {
 	err     error
 }
 
-// New returns a Redactor with all [Rules]. It compiles nothing: a rule's regexp
-// is compiled when the rule's keyword is first seen in a text.
-func New() *Redactor { return newRedactor(Rules()) }
-
-func newRedactor(rules []Rule) *Redactor {
-	r := &Redactor{rules: make([]lazyRule, len(rules))}
-	for i := range rules {
-		r.rules[i].Rule = rules[i]
-	}
-	return r
-}
+// New returns a Redactor with all [Rules]. It does nothing yet, because most programs that
+// open a store redact nothing: the first search lists the rules, and compiles a rule's regexp
+// when it first sees the rule's keyword.
+func New() *Redactor { return &Redactor{source: Rules} }
 
 // maxPasses limits how often a text is searched again after a replacement. A second pass
 // normally finds nothing.

@@ -104,7 +104,7 @@ func (r *reader) full(line int) bool {
 // undecoded, because yaml's own check for duplicates takes quadratic time.
 func parse(b []byte) (*yaml.Node, error) {
 	var doc yaml.Node
-	if err := yaml.NewDecoder(bytes.NewReader(b)).Decode(&doc); err != nil {
+	if err := yaml.NewDecoder(bytes.NewReader(withoutComments(b))).Decode(&doc); err != nil {
 		if errors.Is(err, io.EOF) {
 			return nil, nil
 		}
@@ -118,6 +118,41 @@ func parse(b []byte) (*yaml.Node, error) {
 		return nil, errNotSettings
 	}
 	return root, nil
+}
+
+// withoutComments empties the lines of a text that are comments, if all others are plain
+// settings, so that no "#" can be part of a value. Every start reads the settings, and yaml
+// takes most of its time for the comments that cortext init writes.
+func withoutComments(b []byte) []byte {
+	short := make([]byte, 0, len(b))
+	for line := range bytes.Lines(b) {
+		switch {
+		case line[0] == '#':
+			short = append(short, '\n')
+		case line[0] == '\n' || isPlain(line):
+			short = append(short, line...)
+		default:
+			return b
+		}
+	}
+	return short
+}
+
+// isPlain reports whether a line is a setting with a simple value, such as "commit: off".
+func isPlain(line []byte) bool {
+	name, value, ok := bytes.Cut(bytes.TrimSuffix(line, []byte("\n")), []byte(": "))
+	return ok && isWord(name) && isWord(value)
+}
+
+// isWord reports whether a text consists of lower-case letters, digits and underscores, and
+// begins with a letter or digit.
+func isWord(text []byte) bool {
+	for i, c := range text {
+		if (c < 'a' || c > 'z') && (c < '0' || c > '9') && (c != '_' || i == 0) {
+			return false
+		}
+	}
+	return len(text) > 0
 }
 
 var errNotSettings = errors.New("settings have the form name: value")

@@ -262,3 +262,38 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+// FuzzWithoutComments: yaml reads the same settings without comments, on the same lines.
+func FuzzWithoutComments(f *testing.F) {
+	text := Text(CommitStop, CaptureAll)
+	if len(withoutComments([]byte(text))) > len(text)/3 {
+		f.Error("the comments of a new file are not left out")
+	}
+	f.Add([]byte(text))
+	f.Add([]byte("a: b # c\n# d\n e: f\n"))
+	f.Add([]byte("a: |\n# b\n c\n"))
+	f.Add([]byte("a: b\n# c\n d\n"))
+	f.Add([]byte("a: 'b\n# c'\n"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		nodes := func(text []byte) (list []string, err error) {
+			var doc yaml.Node
+			if err := yaml.Unmarshal(text, &doc); err != nil || len(doc.Content) == 0 {
+				return nil, err
+			}
+			for _, n := range append(doc.Content, doc.Content[0].Content...) {
+				list = append(list, fmt.Sprintf("%d %s %q %d:%d", n.Kind, n.ShortTag(), n.Value, n.Line, n.Column))
+			}
+			return list, nil
+		}
+		if len(text) > 2*len(Text(CommitStop, CaptureAll)) {
+			return
+		}
+		want, err := nodes(text)
+		if err != nil {
+			return // such as control characters, which yaml rejects even in a comment
+		}
+		if got, err := nodes(withoutComments(text)); err != nil || !slices.Equal(got, want) {
+			t.Errorf("%q, %v, want %q", got, err, want)
+		}
+	})
+}
