@@ -119,7 +119,7 @@ type index struct {
 
 // openIndex opens an index of a known length.
 func openIndex(in io.ReaderAt, size int64, closer func() error) (*index, error) {
-	head := make([]byte, min(size, 2*blockBytes))
+	head := make([]byte, min(size, headBytes+4*(size/blockBytes+1))) // the header and the checksums of the blocks
 	if n, err := in.ReadAt(head, 0); n < len(head) || n < headBytes {
 		return nil, errors.Join(errDamaged, err)
 	}
@@ -147,14 +147,7 @@ func openIndex(in io.ReaderAt, size int64, closer func() error) (*index, error) 
 		s.size[lookSection] != int64(s.n)*store.LookBytes || s.size[signatureSection] != int64(s.n)*signatureBytes || s.size[idSection]%slotBytes+s.size[folderSection]%slotBytes+s.size[baseSection]%slotBytes+s.size[titleSection]%slotBytes != 0 {
 		return nil, errDamaged
 	}
-	if s.sums = head[headBytes:]; s.data <= int64(len(head)) {
-		s.sums = s.sums[:4*blocks]
-	} else {
-		s.sums = make([]byte, 4*blocks)
-		if n, err := in.ReadAt(s.sums, headBytes); n < len(s.sums) {
-			return nil, errors.Join(errDamaged, err)
-		}
-	}
+	s.sums = head[headBytes:s.data]
 	if u32(36) != int64(crc32.ChecksumIEEE(s.sums)) {
 		return nil, errDamaged
 	}

@@ -45,17 +45,21 @@ func (s *sections) bytes(section int, at, size int64) ([]byte, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if int64(s.reads[section]) > s.size[section]/blockBytes/2 {
+	from := s.from[section]
+	first, last := (from+at)/blockBytes, (from+at+size-1)/blockBytes
+	b, ok := s.block[first]
+	if (!ok || first < last) && int64(s.reads[section]) > s.size[section]/blockBytes/2 {
 		if b, err := s.load(section); err == nil { // on failure, the damage may be elsewhere
 			return b[at : at+size : at+size], nil
 		}
 	}
-	at += s.from[section]
-	first, last := at/blockBytes, (at+size-1)/blockBytes
+	at += from
 	if first == last {
-		b, err := s.readBlock(section, first)
-		if err != nil {
-			return nil, err
+		if !ok {
+			var err error
+			if b, err = s.readBlock(section, first); err != nil {
+				return nil, err
+			}
 		}
 		at -= first * blockBytes
 		return b[at : at+size : at+size], nil
