@@ -280,13 +280,13 @@ func (l located) withheld(v settings.Value) *settings.Guarded {
 func showSettings(on screen, l located, asJSON bool) error {
 	if asJSON {
 		list := []setting{}
-		for _, v := range l.settings.Values {
+		for _, v := range l.settings.Values() {
 			list = append(list, l.setting(v))
 		}
 		return on.json(list)
 	}
 	tw := tabwriter.NewWriter(on.out, 0, 4, 2, ' ', 0)
-	for _, v := range l.settings.Values {
+	for _, v := range l.settings.Values() {
 		from := origin(v.Origin)
 		if g := l.withheld(v); g != nil {
 			from += fmt.Sprintf(", line %d untrusted", g.Line)

@@ -62,9 +62,10 @@ type Sources struct {
 type Loaded struct {
 	Config   Config
 	Shared   Config    // excludes the user's own settings, so that committed files may depend on it
-	Values   []Value   // all settings
 	Guarded  []Guarded // those in the workspace's file, trusted or not
 	Warnings []string
+
+	origins map[string]Origin // of those that do not have their defaults, by name
 }
 
 // Load reads the settings. It cannot fail: instead of an invalid value the value of the
@@ -72,33 +73,31 @@ type Loaded struct {
 // Unknown settings are ignored with a warning, because a newer cortext may have written
 // them.
 func Load(s Sources) *Loaded {
-	l := &loading{origins: map[string]Origin{}}
-	l.Config = Default()
-	defaults := l.Config
+	l := &Loaded{Config: Default(), origins: map[string]Origin{}}
 	l.file(FromWorkspace, s.Workspace, s.Trusts)
 	l.Shared = l.Config
 	l.file(FromUser, s.User, nil)
 	l.environment(s.Getenv)
 	l.withheld()
+	return l
+}
+
+// Values returns all settings.
+func (l *Loaded) Values() (all []Value) {
+	c, defaults := l.Config, Default()
 	initial := defaults.table()
-	for i, entry := range l.Config.table() {
+	for i, entry := range c.table() {
 		origin, ok := l.origins[entry.name]
 		if !ok {
 			origin.Layer = FromDefault
 		}
-		l.Values = append(l.Values, Value{entry.name, entry.value(), entry.typed(), initial[i].value(), entry.allowed, origin, entry.installed})
+		all = append(all, Value{entry.name, entry.value(), entry.typed(), initial[i].value(), entry.allowed, origin, entry.installed})
 	}
-	return &l.Loaded
-}
-
-// A loading is the state of Load.
-type loading struct {
-	Loaded
-	origins map[string]Origin
+	return all
 }
 
 // file reads one file. trusts is nil for a file whose guarded values apply.
-func (l *loading) file(layer Layer, f File, trusts func(name, value string) bool) {
+func (l *Loaded) file(layer Layer, f File, trusts func(name, value string) bool) {
 	text, err := f.Read()
 	then := "the defaults apply"
 	if layer == FromUser {
@@ -112,9 +111,10 @@ func (l *loading) file(layer Layer, f File, trusts func(name, value string) bool
 	case err != nil:
 		l.Warnings = append(l.Warnings, fmt.Sprintf("%s cannot be read, %s: %v", f.Name, then, err))
 		return
+	case len(text) == 0:
+		return
 	}
-	table := l.Config.table()
-	r := read(f.Name, text, table)
+	r := read(f.Name, text, l.Config.table())
 	if layer == FromWorkspace {
 		l.guard(r, trusts)
 	}
@@ -125,7 +125,7 @@ func (l *loading) file(layer Layer, f File, trusts func(name, value string) bool
 }
 
 // guard resets the guarded values that the user does not trust.
-func (l *loading) guard(r *reader, trusts func(name, value string) bool) {
+func (l *Loaded) guard(r *reader, trusts func(name, value string) bool) {
 	for i := range r.settings {
 		s := &r.settings[i]
 		line, set := r.lines[s.name]
@@ -141,7 +141,7 @@ func (l *loading) guard(r *reader, trusts func(name, value string) bool) {
 }
 
 // environment reads the environment variables of settings. An empty one counts as unset.
-func (l *loading) environment(getenv func(string) string) {
+func (l *Loaded) environment(getenv func(string) string) {
 	if getenv == nil {
 		return
 	}
@@ -159,7 +159,7 @@ func (l *loading) environment(getenv func(string) string) {
 }
 
 // withheld warns of guarded values that do not apply, unless the user set a different value.
-func (l *loading) withheld() {
+func (l *Loaded) withheld() {
 	var list []string
 	for _, g := range l.Guarded {
 		if _, chosen := l.origins[g.Name]; g.Trusted || chosen {
@@ -176,7 +176,7 @@ func (l *loading) withheld() {
 // Find returns the value of a setting. The error is a [*NameError] if there is no such
 // setting.
 func (l *Loaded) Find(name string) (Value, error) {
-	for _, v := range l.Values {
+	for _, v := range l.Values() {
 		if v.Name == name {
 			return v, nil
 		}
