@@ -8,6 +8,7 @@ import (
 	"iter"
 	"path"
 	"slices"
+	"sync"
 	"unicode/utf8"
 
 	"cortext/cmd/internal/export/portable"
@@ -118,14 +119,17 @@ func (g *gatherer) conversation(c *store.Conversation, out *portable.Conversatio
 	for _, d := range damage {
 		g.warnings = append(g.warnings, d.Error())
 	}
-	out.Messages, err = records(g, c.Messages(), c.SettledMessages(), func(m *schema.Message) bool { return len(m.Redacted) > 0 })
-	if err != nil {
+	messages := reading[schema.Message]{redacted: func(m *schema.Message) bool { return len(m.Redacted) > 0 }}
+	tools := reading[schema.Tool]{redacted: func(t *schema.Tool) bool { return len(t.Redacted) > 0 }}
+	var both sync.WaitGroup
+	both.Go(func() { tools.read(c.Tools(), c.SettledTools()) })
+	messages.read(c.Messages(), c.SettledMessages())
+	both.Wait()
+	g.warnings = slices.Concat(g.warnings, messages.warnings, tools.warnings)
+	if err := errors.Join(messages.err, tools.err); err != nil {
 		return err
 	}
-	out.Tools, err = records(g, c.Tools(), c.SettledTools(), func(t *schema.Tool) bool { return len(t.Redacted) > 0 })
-	if err != nil {
-		return err
-	}
+	out.Messages, out.Tools = messages.list, tools.list
 	if !g.options.filters() {
 		out.Summaries, _ = c.Summaries()
 	}
@@ -146,39 +150,42 @@ func (g *gatherer) conversation(c *store.Conversation, out *portable.Conversatio
 	return g.subagents(c, out)
 }
 
-// records reads a log: as it is, and settled only if it has a record that was redacted,
+// A reading is the reading of a log.
+type reading[R any] struct {
+	redacted func(*R) bool // whether a record was redacted
+
+	list     []R
+	warnings []string // of damage
+	err      error
+}
+
+// read reads the log: as it is, and settled only if it has a record that was redacted,
 // because that takes longer.
-func records[R any](g *gatherer, plain, settled iter.Seq2[R, error], redacted func(*R) bool) ([]R, error) {
-	before := g.warnings
-	list, err := undamaged(g, plain)
-	for i := range list {
-		if redacted(&list[i]) {
-			g.warnings = before
-			return undamaged(g, settled)
+func (r *reading[R]) read(plain, settled iter.Seq2[R, error]) {
+	r.all(plain)
+	for i := range r.list {
+		if r.err == nil && r.redacted(&r.list[i]) {
+			r.list, r.warnings = nil, nil
+			r.all(settled)
+			return
 		}
 	}
-	return list, err
 }
 
-func undamaged[R any](g *gatherer, seq iter.Seq2[R, error]) (list []R, err error) {
-	for r, err := range seq {
-		if whole, err := g.whole(err); err != nil {
-			return nil, err
-		} else if whole {
-			list = append(list, r)
+// all reads what is whole. Damage becomes a warning. Any other error ends the reading.
+func (r *reading[R]) all(seq iter.Seq2[R, error]) {
+	for v, err := range seq {
+		var damage *store.Damage
+		switch {
+		case errors.As(err, &damage):
+			r.warnings = append(r.warnings, damage.Error()+": the export lacks it")
+		case err != nil:
+			r.err = err
+			return
+		default:
+			r.list = append(r.list, v)
 		}
 	}
-	return list, nil
-}
-
-// whole reports whether a record could be read. Damage becomes a warning. Any other error
-// ends the export.
-func (g *gatherer) whole(err error) (bool, error) {
-	if d := (*store.Damage)(nil); errors.As(err, &d) {
-		g.warnings = append(g.warnings, d.Error()+": the export lacks it")
-		return false, nil
-	}
-	return err == nil, err
 }
 
 func (g *gatherer) subagents(c *store.Conversation, out *portable.Conversation) error {
