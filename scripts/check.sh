@@ -75,7 +75,7 @@ fi
 
 # Checks that need no terminal run in the background of everything below, so that no
 # processor is idle at the end of a long test. Benchmarks assert no times: this only checks
-# that each one runs, and -short makes the input of two of them ten times smaller.
+# that each one runs, and -short makes the input of some of them smaller.
 # The builds skip optimization, which does not affect whether they succeed.
 alone=(env -u CORTEXT_TRANSCRIPTS CORTEXT_REQUIRE_ALL=0 CORTEXT_AGENTS=/nonexistent)
 behind() {

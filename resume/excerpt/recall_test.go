@@ -206,17 +206,25 @@ func (m measured) report(b *testing.B) {
 	}
 }
 
+// budgets returns the sizes of the payloads that are measured, in tokens; with -short, one.
+func budgets() []int {
+	if testing.Short() {
+		return []int{8000}
+	}
+	return []int{2000, 8000, 32000}
+}
+
 // usualProse is the size, in tokens, that the prose of most conversations does not
 // reach.
 const usualProse = 7200
 
-// BenchmarkRecall reports the mean measures of payloads of 2,000, 8,000 and 32,000
-// tokens, over the cuts of the real transcripts with a larger history: for all of
-// them, for those whose prose fits, and for those with less than [usualProse].
+// BenchmarkRecall reports the mean measures of payloads of the [budgets], over the cuts of the
+// real transcripts with a larger history: for all of them, for those whose prose fits, and for
+// those with less than [usualProse].
 func BenchmarkRecall(b *testing.B) {
 	all := transcripts(b)
 	payloads := map[string]payloadOf{"ranked": built(""), "pruned-tools": built(resume.PrunedTools), "recent-plus-summary": built(resume.RecentPlus), "minimal-state": built(resume.MinimalState), "tail": tail(true), "no-results": tail(false)}
-	for _, budget := range []int{2000, 8000, 32000} {
+	for _, budget := range budgets() {
 		for name, payload := range payloads {
 			b.Run(fmt.Sprintf("%s/%d", name, budget), func(b *testing.B) {
 				for b.Loop() {
@@ -243,11 +251,11 @@ func BenchmarkRecall(b *testing.B) {
 	}
 }
 
-// BenchmarkQuestions reports the share of the questions that payloads of 2,000, 8,000
-// and 32,000 tokens answer; -v lists the others.
+// BenchmarkQuestions reports the share of the questions that payloads of the [budgets]
+// answer; -v lists the others.
 func BenchmarkQuestions(b *testing.B) {
 	byFile := questions(b)
-	for _, budget := range []int{2000, 8000, 32000} {
+	for _, budget := range budgets() {
 		b.Run(fmt.Sprint(budget), func(b *testing.B) {
 			for b.Loop() {
 				m := measured{}
