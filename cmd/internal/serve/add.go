@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
@@ -13,16 +14,18 @@ import (
 	"cortext/cmd/internal/history"
 	"cortext/cmd/internal/workspace"
 	"cortext/schema"
+	"cortext/schema/rawjson"
 	"cortext/store"
 )
 
 // A newMessage is a message that a client adds to a conversation.
 type newMessage struct {
-	ID      string      `json:"id"`        // the client's own; empty: the server makes one. Adding it again changes nothing
-	Role    schema.Role `json:"role"`      // user, assistant or system; empty: user
-	Content string      `json:"content"`   // what was said
-	Model   string      `json:"model"`     // of an assistant
-	At      int64       `json:"timestamp"` // when it was said; 0: now
+	ID       string          `json:"id"`        // the client's own; empty: the server makes one. Adding it again changes nothing
+	Role     schema.Role     `json:"role"`      // user, assistant or system; empty: user
+	Content  string          `json:"content"`   // what was said
+	Model    string          `json:"model"`     // of an assistant
+	At       int64           `json:"timestamp"` // when it was said; 0: now
+	Metadata json.RawMessage `json:"metadata"`  // any object: it comes back in the metadata of the message
 }
 
 // A messageAnswer is the answer with a message.
@@ -82,6 +85,12 @@ func (s messageRoutes) add(space *Space, e store.Entry, in newMessage) (*schema.
 		said = time.UnixMilli(in.At)
 	}
 	m := schema.Message{ID: in.ID, Role: in.Role, Content: in.Content, Model: in.Model, Timestamp: schema.NewTime(said)}
+	if string(in.Metadata) != "null" && len(in.Metadata) > 0 {
+		if _, err := rawjson.Object(in.Metadata); err != nil {
+			return nil, invalid("metadata is not an object: %v", err)
+		}
+		m.Unknown = []rawjson.Member{{Name: foreign, Value: in.Metadata}}
+	}
 	if m.ID == "" {
 		var entropy [10]byte
 		if _, err := io.ReadFull(space.Env.Entropy(), entropy[:]); err != nil {

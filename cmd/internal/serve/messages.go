@@ -3,8 +3,13 @@ package serve
 import (
 	"encoding/json"
 	"net/http"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
 
 	"cortext/schema"
+	"cortext/schema/rawjson"
 )
 
 // A message is a message as a client gets it.
@@ -39,7 +44,43 @@ type metadata struct {
 	Finish      string       `json:"finishReason,omitempty"`
 	Tokens      int          `json:"tokens,omitempty"`
 	Attachments []attachment `json:"attachments,omitempty"`
+
+	foreign []rawjson.Member // what the client or another program sent as metadata
 }
+
+// foreign is the member of a message that holds the metadata of another program, as in an
+// import of its document.
+const foreign = "metadata"
+
+// MarshalJSON adds the members of another program, except those that have a name of ours.
+func (m metadata) MarshalJSON() ([]byte, error) {
+	type plain metadata
+	b, err := json.Marshal(plain(m))
+	if err != nil {
+		return nil, err
+	}
+	for _, other := range m.foreign {
+		if slices.Contains(ourMetadata(), other.Name) {
+			continue
+		}
+		if b = b[:len(b)-1]; len(b) > 1 {
+			b = append(b, ',')
+		}
+		b = append(rawjson.AppendQuote(b, other.Name), ':')
+		b = append(append(b, other.Value...), '}')
+	}
+	return b, nil
+}
+
+// ourMetadata returns the names of the members of metadata.
+var ourMetadata = sync.OnceValue(func() (names []string) {
+	for f := range reflect.TypeFor[metadata]().Fields() {
+		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "" {
+			names = append(names, name)
+		}
+	}
+	return names
+})
 
 type attachment struct {
 	Name      string `json:"name"`
@@ -54,6 +95,11 @@ func messageOf(m *schema.Message, calls []schema.Tool) message {
 		out.ToolCalls = append(out.ToolCalls, callOf(&calls[i]))
 	}
 	about := metadata{Number: m.Number, ParentID: m.ParentID, Model: m.Model, Reasoning: m.Reasoning, Finish: m.FinishReason, Tokens: m.Tokens}
+	for _, member := range m.Unknown {
+		if member.Name == foreign {
+			about.foreign, _ = rawjson.Object(member.Value) // something else is not shown
+		}
+	}
 	for _, a := range m.Attachments {
 		about.Attachments = append(about.Attachments, attachment{a.Name, a.MediaType, a.Bytes, a.SHA256})
 	}

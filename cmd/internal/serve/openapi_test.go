@@ -337,7 +337,8 @@ func (d *describer) schema(t reflect.Type) object {
 	}
 	name := schemaName(t)
 	if d.schemas[name] == nil {
-		out := object{"type": "object", "additionalProperties": false}
+		_, others := t.FieldByName("foreign") // members of another program
+		out := object{"type": "object", "additionalProperties": others}
 		d.schemas[name] = out
 		if c := d.comments[t.Name()]; c != "" {
 			out["description"] = c
@@ -356,6 +357,9 @@ func (d *describer) schema(t reflect.Type) object {
 func (d *describer) fields(t reflect.Type, properties object, required *[]string) {
 	for f := range t.Fields() {
 		name, opts, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if f.Name == "foreign" {
+			continue
+		}
 		if f.Anonymous && name == "" {
 			d.fields(f.Type, properties, required)
 			continue

@@ -400,3 +400,35 @@ func TestEvents(t *testing.T) {
 	for range stream { // it ends
 	}
 }
+
+// TestMetadata: what a client sends as the metadata of a message is kept, without its secrets,
+// and comes back beside ours.
+func TestMetadata(t *testing.T) {
+	s := newSite(t)
+	id := s.begin("metadata")
+	path := "/api/sessions/" + id + "/messages"
+	s.want(http.StatusCreated, "POST", path, json.RawMessage(`{"content":"hello","metadata":{
+		"model": 7, "tab": [1, {"a": "\u00e9\n"}], "key": "ghp_16C7e42F292c6912E7710c838347Ae178B4a"}}`), nil)
+	s.want(http.StatusCreated, "POST", path, json.RawMessage(`{"role":"assistant","model":"m","content":"hi","metadata":{"model":"theirs","empty":{}}}`), nil)
+	s.want(http.StatusCreated, "POST", path, json.RawMessage(`{"content":"and","metadata":null}`), nil)
+	for _, wrong := range []string{`[]`, `"x"`, `1`, `{"a":1,"a":2}`} {
+		s.want(http.StatusBadRequest, "POST", path, json.RawMessage(`{"content":"no","metadata":`+wrong+`}`), nil)
+	}
+	var page struct {
+		Messages []struct{ Metadata map[string]any }
+	}
+	s.want(200, "GET", path, nil, &page)
+	if len(page.Messages) != 3 {
+		t.Fatalf("%d messages", len(page.Messages))
+	}
+	first, second, third := page.Messages[0].Metadata, page.Messages[1].Metadata, page.Messages[2].Metadata
+	if first["model"] != nil || fmt.Sprint(first["tab"]) != "[1 map[a:é\n]]" || first["number"] != 1.0 || strings.Contains(fmt.Sprint(first["key"]), "ghp_") {
+		t.Errorf("first: %v", first)
+	}
+	if second["model"] != "m" || second["empty"] == nil || second["number"] != 2.0 {
+		t.Errorf("second: %v", second)
+	}
+	if third["metadata"] != nil || third["number"] != 3.0 {
+		t.Errorf("third: %v", third)
+	}
+}
