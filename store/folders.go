@@ -206,15 +206,3 @@ func (f Folders) LogStates(path string) (names [2]string, states [2]LogState, ok
 	}
 	return names, states, true
 }
-
-// LookAtLogs describes the state of the logs in a folder. ok is false if the folder has no
-// messages.jsonl, or a log could change without a visible difference.
-func (f Folders) LookAtLogs(folder string) (text string, ok bool) {
-	dir := filepath.Join(f.files.dir, filepath.FromSlash(folder), sessionDir)
-	text, ok = LookAt(filepath.Join(dir, messagesFile))
-	tools, whole := LookAt(filepath.Join(dir, toolsFile))
-	if _, there := lookAt(filepath.Join(dir, toolsFile)); there && !whole {
-		return "", false
-	}
-	return text + "\n" + tools, ok
-}

@@ -115,8 +115,8 @@ func TestUnlisted(t *testing.T) {
 		t.Errorf("unlisted: %v, %v", damage, err)
 	}
 	must(t, os.Remove(filepath.Join(s.dir, filepath.FromSlash(c.file(messagesFile)))))
-	if _, ok := s.Folders().LookAtLogs(c.Path()); ok {
-		t.Error("logs that do not exist were looked at")
+	if _, states, ok := s.Folders().LogStates(c.Path()); !ok || states[0] != (LogState{Known: true}) {
+		t.Errorf("the state of a missing log: %v, %v, want that of an empty one", states, ok)
 	}
 }
 

@@ -78,9 +78,9 @@ func lookOf(w *workspace.Workspace, e store.Entry) string {
 	if e.Waiting || len(e.Twins) > 0 {
 		return ""
 	}
-	look, ok := w.Store.Folders().LookAtLogs(e.Path)
-	if !ok {
+	_, states, ok := w.Store.Folders().LogStates(e.Path)
+	if !ok || !states[0].Known || !states[1].Known {
 		return ""
 	}
-	return look
+	return fmt.Sprint(states)
 }
