@@ -96,26 +96,26 @@ func (c *combining) covered(i, j int, x, y string) bool {
 	if x != "" && y != "" && c.from(i+len(x), j+len(y)) {
 		return true
 	}
-	if x != "" && c.after(i+len(x), c.b, j+max(len(y), 1), false) || y != "" && c.after(j+len(y), c.a, i+max(len(x), 1), true) {
+	if x != "" && c.after(c.a[i+len(x):], c.b, j+max(len(y), 1), func(j int) bool { return c.from(i+len(x), j) }) {
+		return true
+	}
+	if y != "" && c.after(c.b[j+len(y):], c.a, i+max(len(x), 1), func(i int) bool { return c.from(i, j+len(y)) }) {
 		return true
 	}
 	c.out = c.out[:begun]
 	return false
 }
 
-// after aligns what follows a marker with a place in the other text, the first that fits.
-func (c *combining) after(i int, other string, from int, swapped bool) bool {
-	mine := c.a
-	if swapped {
-		mine = c.b
-	}
+// after aligns rest, which follows a marker, with the first place in the other text from
+// which alignFrom succeeds.
+func (c *combining) after(rest, other string, from int, alignFrom func(j int) bool) bool {
 	for j := from; j <= len(other) && c.steps <= combineSteps; j++ {
-		end := i == len(mine) || j == len(other)
-		if end && (i < len(mine) || j < len(other)) || !end && mine[i] != other[j] && markAt(other[j:]) == "" {
+		end := rest == "" || j == len(other)
+		if end && (rest != "" || j < len(other)) || !end && rest[0] != other[j] && markAt(other[j:]) == "" {
 			c.steps++
 			continue
 		}
-		if swapped && c.from(j, i) || !swapped && c.from(i, j) {
+		if alignFrom(j) {
 			return true
 		}
 	}

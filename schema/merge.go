@@ -72,7 +72,11 @@ func mergeSides(sides []side) (*Session, error) {
 	s.Sources = mergeSources(values[[]Source](m.variants["sources"]))
 	s.Links = mergeLinks(values[*Links](m.variants["links"]))
 	s.Metadata, s.MetadataSet = mergeMetadata(values[Raw](m.variants["metadata"]), values[[]ValueStamp](m.variants["metadata_set"]))
-	s.Unknown = mergeUnknown(unknown, minorOf(s.Version) > minorOf(Version))
+	if minorOf(s.Version) > minorOf(Version) {
+		s.Unknown = unionUnknown(unknown)
+	} else {
+		s.Unknown = mergeUnknown(unknown)
+	}
 	if err := s.validate(); err != nil {
 		return nil, err
 	}
@@ -325,7 +329,7 @@ func mergeLinks(variants []*Links) *Links {
 	merged.Parent, merged.ToolCallID = first(parents, strings.Compare), first(calls, strings.Compare)
 	merged.MessageID = first(messages, strings.Compare)
 	merged.Related = asSet(merged.Related)
-	merged.Unknown = mergeUnknown(merged.Unknown, false)
+	merged.Unknown = mergeUnknown(merged.Unknown)
 	return merged
 }
 
@@ -343,19 +347,27 @@ func mergeObjects(variants []Raw) Raw {
 		}
 		all = append(all, members...)
 	}
-	return appendObject(nil, mergeUnknown(all, false))
+	return appendObject(nil, mergeUnknown(all))
 }
 
 // mergeUnknown sorts members by name and takes the smallest value of each, of those in
-// which the most was redacted. It keeps all
-// members of a later release, which has its own rules for them.
-func mergeUnknown(all []rawjson.Member, later bool) []rawjson.Member {
-	slices.SortFunc(all, func(a, b rawjson.Member) int {
-		return cmp.Or(strings.Compare(a.Name, b.Name), compareRedacted(a.Value, b.Value))
-	})
+// which the most was redacted.
+func mergeUnknown(all []rawjson.Member) []rawjson.Member {
+	slices.SortFunc(all, compareMembers)
+	return slices.CompactFunc(all, func(a, b rawjson.Member) bool { return a.Name == b.Name })
+}
+
+// unionUnknown sorts members of a later release by name and keeps all their values, because
+// that release has its own rules for them.
+func unionUnknown(all []rawjson.Member) []rawjson.Member {
+	slices.SortFunc(all, compareMembers)
 	return slices.CompactFunc(all, func(a, b rawjson.Member) bool {
-		return a.Name == b.Name && (!later || bytes.Equal(a.Value, b.Value))
+		return a.Name == b.Name && bytes.Equal(a.Value, b.Value)
 	})
+}
+
+func compareMembers(a, b rawjson.Member) int {
+	return cmp.Or(strings.Compare(a.Name, b.Name), compareRedacted(a.Value, b.Value))
 }
 
 // inOneOrder returns the structs without duplicates, ordered by their bytes in the file.

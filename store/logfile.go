@@ -183,7 +183,7 @@ func recordAt(r io.ReaderAt, offset int64) (raw []byte, err error) {
 		if end >= 0 {
 			line = line[:end]
 		}
-		jsonl.Split(line, offset, 0, true, func(rec jsonl.Record, err error) bool {
+		jsonl.Split(jsonl.Line{Text: line, Offset: offset, Terminated: true}, func(rec jsonl.Record, err error) bool {
 			if err == nil && rec.Offset == offset {
 				raw = rec.Raw
 			}
@@ -231,7 +231,7 @@ func (l *logFile) mendTail(s *Files) ([]SetAside, error) {
 	// Whole records at its beginning stay. After a broken record, what looks like a
 	// record may be part of the broken one: an object within a call's input.
 	keep := offset
-	jsonl.Split(text, offset, 0, false, func(rec jsonl.Record, err error) bool {
+	jsonl.Split(jsonl.Line{Text: text, Offset: offset}, func(rec jsonl.Record, err error) bool {
 		var damage *jsonl.Damage
 		if errors.As(err, &damage) {
 			return damage.Kind != jsonl.Broken && damage.Kind != jsonl.TornTail

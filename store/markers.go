@@ -103,7 +103,7 @@ func isMarker(line []byte) (is bool) {
 	if len(line) == 0 || line[0] == '{' {
 		return false
 	}
-	jsonl.Split(bytes.TrimRight(line, "\r\n"), 0, 1, true, func(_ jsonl.Record, err error) bool {
+	jsonl.Split(jsonl.Line{Text: bytes.TrimRight(line, "\r\n"), Terminated: true}, func(_ jsonl.Record, err error) bool {
 		var d *jsonl.Damage
 		is = errors.As(err, &d) && d.Kind == jsonl.Conflict
 		return false

@@ -97,7 +97,7 @@ func salvageLine[R any](s *salvaged, line jsonl.Record, k logKind[R], each func(
 	}
 	var records []found
 	before := len(s.done)
-	jsonl.Split(bare, line.Offset, line.Line, terminated, func(rec jsonl.Record, err error) bool {
+	jsonl.Split(jsonl.Line{Text: bare, Offset: line.Offset, Number: line.Line, Terminated: terminated}, func(rec jsonl.Record, err error) bool {
 		var r R
 		if err == nil {
 			if r, err = parseRecord(rec, k); err == nil {

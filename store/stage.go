@@ -47,6 +47,9 @@ func newStage(s *Store, typ, words string, sess *schema.Session, doc []byte) (*C
 	redact, text := s.policy.redaction(nil).knowing(known), string(doc)
 	redact.text(&words)
 	redact.text(&text)
+	if doc != nil {
+		doc = []byte(text)
+	}
 	if err = redact.err; err == nil {
 		err = redact.session(sess)
 	}
@@ -64,7 +67,7 @@ func newStage(s *Store, typ, words string, sess *schema.Session, doc []byte) (*C
 	c := s.at(fmt.Sprintf("%s/%d-%x", stageDir, os.Getpid(), entropy), FolderName(sess, typ, words))
 	c.written = new(tally)
 	sess.ConversationID = path.Base(c.path)
-	if err := (stage{c}).create(typ, sess, doc != nil, []byte(text)); err != nil {
+	if err := (stage{c}).create(typ, sess, doc); err != nil {
 		stage{c}.discard()
 		return nil, explain(err)
 	}
@@ -95,8 +98,9 @@ func NamedAfter(folder, id string) bool {
 // Nothing in it is synced before it is published, and then all of it is, names included.
 type stage struct{ *Conversation }
 
-// create creates the files. publish makes their names durable.
-func (c stage) create(typ string, sess *schema.Session, withDoc bool, doc []byte) error {
+// create creates the files, without a document if doc is nil. publish makes their names
+// durable.
+func (c stage) create(typ string, sess *schema.Session, doc []byte) error {
 	if err := c.s.makeLocal(c.base); err != nil {
 		return err
 	}
@@ -110,7 +114,7 @@ func (c stage) create(typ string, sess *schema.Session, withDoc bool, doc []byte
 	if _, err := c.s.makeDirs(c.dir); err != nil {
 		return err
 	}
-	if withDoc {
+	if doc != nil {
 		if err := c.writeNew(folder+"/"+typ+".md", doc, 0o666); err != nil {
 			return err
 		}

@@ -224,7 +224,7 @@ func recordsBackward(l *logReader) iter.Seq2[jsonl.Record, error] {
 				continue
 			}
 			items = items[:0]
-			jsonl.Split(line.Text, line.Offset, 0, line.Terminated, func(rec jsonl.Record, err error) bool {
+			jsonl.Split(jsonl.Line{Text: line.Text, Offset: line.Offset, Terminated: line.Terminated}, func(rec jsonl.Record, err error) bool {
 				items = append(items, item{rec, err})
 				return true
 			})

@@ -83,7 +83,7 @@ func Read(r io.Reader, offset int64, line int) iter.Seq2[Record, error] {
 				if !yield(Record{}, &Damage{line, offset, TooLong, fmt.Sprintf("%d bytes, the limit is %d", size, MaxLine)}) {
 					return
 				}
-			} else if !Split(text, offset, line, err == nil, yield) {
+			} else if !Split(Line{text, offset, line, err == nil}, yield) {
 				return
 			}
 			offset += size
@@ -117,18 +117,26 @@ func readLine(in *bufio.Reader, buf *[]byte) (text []byte, size int64, err error
 	}
 }
 
-// Split yields the content of one line: usually a record, nothing for a blank line,
-// several records or damage for a damaged one. text is the line without its newline;
-// terminated says whether it had one. Split returns false once yield does.
-func Split(text []byte, offset int64, line int, terminated bool, yield func(Record, error) bool) bool {
-	s := splitter{text, offset, line, yield}
+// A Line is one line of a file.
+type Line struct {
+	Text       []byte // without the newline
+	Offset     int64
+	Number     int
+	Terminated bool // by a newline
+}
+
+// Split yields the content of a line: usually a record, nothing for a blank line, several
+// records or damage for a damaged one. It returns false once yield does.
+func Split(line Line, yield func(Record, error) bool) bool {
+	s := splitter{line, yield}
+	text := line.Text
 	if rest, ok := bytes.CutPrefix(text, []byte("\xEF\xBB\xBF")); ok {
 		text = rest
 	}
 	if c, _ := Marker(text); c != 0 {
 		return s.damage(text, Conflict, "%.40q", text)
 	}
-	if checked := text[:len(text)-cutRune(text, terminated)]; !utf8.Valid(checked) {
+	if checked := text[:len(text)-cutRune(text, line.Terminated)]; !utf8.Valid(checked) {
 		at := 0
 		for at < len(text) {
 			r, n := utf8.DecodeRune(text[at:])
@@ -154,7 +162,7 @@ func Split(text []byte, offset int64, line int, terminated bool, yield func(Reco
 			part = text[:i]
 		}
 		text = text[len(part):]
-		if !s.records(part, terminated || len(text) > 0) {
+		if !s.records(part, line.Terminated || len(text) > 0) {
 			return false
 		}
 	}
@@ -163,17 +171,15 @@ func Split(text []byte, offset int64, line int, terminated bool, yield func(Reco
 
 // A splitter yields the content of one line.
 type splitter struct {
-	text   []byte // the line
-	offset int64  // of the line
-	line   int    // its number
-	yield  func(Record, error) bool
+	line  Line
+	yield func(Record, error) bool
 }
 
 // place returns the file offset of part, a suffix of the line.
-func (s *splitter) place(part []byte) int64 { return s.offset + int64(cap(s.text)-cap(part)) }
+func (s *splitter) place(part []byte) int64 { return s.line.Offset + int64(cap(s.line.Text)-cap(part)) }
 
 func (s *splitter) damage(part []byte, kind Kind, format string, args ...any) bool {
-	return s.yield(Record{}, &Damage{s.line, s.place(part), kind, fmt.Sprintf(format, args...)})
+	return s.yield(Record{}, &Damage{s.line.Number, s.place(part), kind, fmt.Sprintf(format, args...)})
 }
 
 // records yields the records in a part of the line that has no NUL.
@@ -211,7 +217,7 @@ func (s *splitter) records(part []byte, terminated bool) bool {
 		if len(rest) == 0 && !terminated && !s.damage(part[len(part):], Unterminated, "") {
 			return false
 		}
-		if !s.yield(Record{s.line, s.place(value), value}, nil) {
+		if !s.yield(Record{s.line.Number, s.place(value), value}, nil) {
 			return false
 		}
 		part = rest

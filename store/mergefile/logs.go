@@ -173,7 +173,7 @@ func read(parse func([]byte) record, texts [][]byte) []line {
 }
 
 func isMarker(text []byte) (is bool) {
-	jsonl.Split(text, 0, 1, true, func(_ jsonl.Record, err error) bool {
+	jsonl.Split(jsonl.Line{Text: text, Terminated: true}, func(_ jsonl.Record, err error) bool {
 		d, ok := err.(*jsonl.Damage)
 		is = ok && d.Kind == jsonl.Conflict
 		return false

@@ -77,7 +77,7 @@ func (w *walker) value(name string) error {
 			return errJSON
 		}
 		defer func() { w.depth-- }()
-		return w.members(w.s[w.pos] == '{', name)
+		return w.members(name)
 	case '"':
 		return w.text(name)
 	}
@@ -93,8 +93,8 @@ func (w *walker) value(name string) error {
 
 // members walks over an object or an array. Elements of an array are treated as if they
 // had the array's name.
-func (w *walker) members(object bool, name string) error {
-	closing := byte(']')
+func (w *walker) members(name string) error {
+	object, closing := w.s[w.pos] == '{', byte(']')
 	if object {
 		closing = '}'
 	}

@@ -28,7 +28,7 @@ func FuzzLine(f *testing.F) {
 		}
 		text := append([]byte("{}\n"), line...)
 		text = append(text, '\n')
-		jsonl.Split(line, 0, 0, true, func(rec jsonl.Record, err error) bool {
+		jsonl.Split(jsonl.Line{Text: line, Terminated: true}, func(rec jsonl.Record, err error) bool {
 			if err != nil {
 				return true
 			}

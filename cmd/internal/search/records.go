@@ -174,7 +174,11 @@ func (q *Query) rarest(have uint64) int {
 // counting returns the records that count, with the numbers of their messages.
 func (r *reading) counting(all []record) ([]record, error) {
 	someCalls := slices.ContainsFunc(all, func(f record) bool { return f.isCall })
-	if ok, err := r.areRegular(someCalls); err != nil {
+	counted := []*kind{&r.messages}
+	if someCalls {
+		counted = append(counted, &r.tools)
+	}
+	if ok, err := areRegular(counted); err != nil {
 		return nil, err
 	} else if ok {
 		r.use.messages.number(all)
@@ -210,13 +214,9 @@ func (r *reading) counting(all []record) ([]record, error) {
 	return list, nil
 }
 
-// areRegular reports whether the log of the messages is regular, and that of the calls if
-// it matters.
-func (r *reading) areRegular(calls bool) (ok bool, err error) {
-	for _, k := range []*kind{&r.messages, &r.tools} {
-		if k.isCall && !calls {
-			continue
-		}
+// areRegular reports whether logs are regular.
+func areRegular(logs []*kind) (ok bool, err error) {
+	for _, k := range logs {
 		if err := k.load(); err != nil {
 			return false, err
 		}

@@ -198,7 +198,7 @@ func (s *scanner) line(text []byte, offset int64, from int, terminated bool) boo
 		}
 		return s.found(f)
 	}
-	return jsonl.Split(text, offset, 0, terminated, func(rec jsonl.Record, err error) bool {
+	return jsonl.Split(jsonl.Line{Text: text, Offset: offset, Terminated: terminated}, func(rec jsonl.Record, err error) bool {
 		if err != nil {
 			return true
 		}
