@@ -114,11 +114,13 @@ type LaunchFinder interface {
 
 // A Cleaner removes what a launch leaves behind.
 type Cleaner interface {
-	// Cleanup runs after a launch, once the program has ended. If the session that the
-	// launch created was not used, it removes the session. Otherwise it removes only
-	// leftovers of ours that would do harm. The agent's hook also calls it for a resumed
-	// session, with used set.
-	Cleanup(ctx context.Context, m Machine, nativeID string, used bool) error
+	// Cleanup removes leftovers of ours that would harm a session that is in use. It runs
+	// once the program of a launch has ended, and in the agent's hook for a resumed session.
+	Cleanup(ctx context.Context, m Machine, nativeID string) error
+
+	// Discard removes the session that a launch created, if it was not used, and leftovers.
+	// It runs once the program has ended.
+	Discard(ctx context.Context, m Machine, nativeID string) error
 }
 
 // A Remover removes a session by running the agent's program, which takes seconds.

@@ -102,38 +102,61 @@ func lineHeads(file string) []byte {
 // is silently lost"; 0.61.0 does so after --session-file too). The program no longer
 // writes to the empty file once it has called the hook SessionStart.
 //
-// used means that somebody continues the session. Otherwise, Cleanup also removes the
-// whole session if nothing was said in it. The program must have ended.
-func (agent) Cleanup(ctx context.Context, m inject.Machine, nativeID string, used bool) error {
+// The program must have ended, or have called that hook.
+func (agent) Cleanup(ctx context.Context, m inject.Machine, nativeID string) error {
+	have, err := filesOf(ctx, m, nativeID)
+	if err != nil || !have.spoken && len(have.unused) == 0 { // an empty file is then the session itself
+		return err
+	}
+	return removeAll(have.empty)
+}
+
+// Discard removes what Cleanup removes, and the whole session if nothing was said in it.
+// The program must have ended.
+func (agent) Discard(ctx context.Context, m inject.Machine, nativeID string) error {
+	have, err := filesOf(ctx, m, nativeID)
+	if err != nil {
+		return err
+	}
+	if !have.spoken {
+		have.empty = append(have.empty, have.unused...)
+	}
+	return removeAll(have.empty)
+}
+
+// sessionFiles are the files that have the id of a session.
+type sessionFiles struct {
+	spoken bool     // something was said in one
+	unused []string // hold only a payload
+	empty  []string
+}
+
+func filesOf(ctx context.Context, m inject.Machine, nativeID string) (have sessionFiles, err error) {
 	short := nativeID[:min(8, len(nativeID))]
 	if short == "" || strings.ContainsAny(short, `/\*?[]`) {
-		return nil
+		return have, nil
 	}
-	var unused, empty []string
-	spoken := false
 	for _, f := range storedFiles(m, "session-*-"+short+".jsonl") {
 		id, holds, err := holdsOf(ctx, f)
 		if err != nil {
-			return err
+			return have, err
 		}
 		switch {
 		case id != nativeID: // another session's, or unreadable
 		case holds == holdsWords:
-			spoken = true
+			have.spoken = true
 		case holds == holdsPayload:
-			unused = append(unused, f)
+			have.unused = append(have.unused, f)
 		default:
-			empty = append(empty, f)
+			have.empty = append(have.empty, f)
 		}
 	}
-	switch {
-	case used && !spoken && len(unused) == 0:
-		empty = nil // it is the session itself
-	case !used && !spoken:
-		empty = append(empty, unused...)
-	}
+	return have, nil
+}
+
+func removeAll(files []string) error {
 	var errs []error
-	for _, f := range empty {
+	for _, f := range files {
 		if err := os.Remove(f); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			errs = append(errs, err)
 		}

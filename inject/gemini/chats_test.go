@@ -73,8 +73,8 @@ func TestLaunched(t *testing.T) {
 	want("ffffffff-6")
 }
 
-// TestCleanup checks that Cleanup removes unused sessions, and keeps used ones and
-// whatever it does not understand.
+// TestCleanup checks that Discard removes unused sessions, and that it and Cleanup keep
+// used ones and whatever they do not understand.
 func TestCleanup(t *testing.T) {
 	const id = "f567a092-e0cd-4b78-9996-72fe9a351dba"
 	s := newStage(t, "echo 0.61.0")
@@ -113,11 +113,15 @@ func TestCleanup(t *testing.T) {
 			other := s.chat(t, "work", "session-2026-11-21T22-45-00000000.jsonl", stub("00000000-1"), 0)
 			ctx, cancel := context.WithCancel(context.Background())
 			cancel()
-			if err := adapter.Cleanup(ctx, s.machine(), id, false); !errors.Is(err, context.Canceled) {
+			if err := adapter.Discard(ctx, s.machine(), id); !errors.Is(err, context.Canceled) {
 				t.Errorf("cancelled, it ends with %v", err)
 			}
+			clean := adapter.Discard
+			if c.used {
+				clean = adapter.Cleanup
+			}
 			for range 2 { // the second time there is nothing to do
-				if err := adapter.Cleanup(context.Background(), s.machine(), id, c.used); err != nil {
+				if err := clean(context.Background(), s.machine(), id); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -140,7 +144,7 @@ func TestCleanup(t *testing.T) {
 		})
 	}
 	for _, id := range []string{"", "*", "../../x", "[f]567a092"} {
-		if err := adapter.Cleanup(context.Background(), s.machine(), id, false); err != nil {
+		if err := adapter.Discard(context.Background(), s.machine(), id); err != nil {
 			t.Errorf("%q: %v", id, err)
 		}
 	}

@@ -134,7 +134,8 @@ func stateOf(files []string) int64 {
 
 // readExport parses an export. If it was truncated, for example by a pipe (FACTS.md,
 // "What is silently lost"), readExport takes the complete messages and the
-// complete parts of the last one. With head set, it reads only the id.
+// complete parts of the last one. head says that b is only the head of a file, from which
+// the caller needs the id.
 func readExport(b []byte, head bool) *source {
 	top, cut := loose(begin(b))
 	src := &source{meta: parseMeta(top.value("info"))}

@@ -140,7 +140,10 @@ func (w *walk) take(r row) *item {
 	}
 	it := &item{place: r.place, mode: i.Mode, runsAt: i.Provider}
 	it.Message = schema.Message{ID: r.id, ParentID: w.parent, Timestamp: stamp(i.Created), Source: w.src.meta.ID}
-	w.reverted(r.id, i, false)
+	undone := r.id != "" && r.id == w.src.meta.Revert && !w.revert.on // the first message that the user has undone
+	if undone && w.src.meta.RevertPart == "" {
+		w.beginRevert(i)
+	}
 	c := content{w, it}
 	switch i.Role {
 	case "user":
@@ -159,7 +162,12 @@ func (w *walk) take(r row) *item {
 		w.kept++
 		w.parent = r.id
 	}
-	w.reverted(r.id, i, true)
+	switch {
+	case w.revert.on:
+		w.revert.last = max(w.revert.last, i.Created)
+	case undone: // only its last parts
+		w.beginRevert(i)
+	}
 	return it
 }
 
@@ -231,19 +239,9 @@ func (w *walk) assistant(c content, i info, parts []part) {
 	}
 }
 
-// reverted records where the reverted messages begin and end.
-func (w *walk) reverted(id string, i info, done bool) {
-	m := w.src.meta
-	if m.Revert == "" || w.revert.on && !done {
-		return
-	}
-	if w.revert.on {
-		w.revert.last = max(w.revert.last, i.Created)
-		return
-	}
-	if id == m.Revert && done == (m.RevertPart != "") {
-		w.revert = revert{on: true, above: w.parent, last: i.Created}
-	}
+// beginRevert records that the reverted messages begin after the current parent.
+func (w *walk) beginRevert(i info) {
+	w.revert = revert{on: true, above: w.parent, last: i.Created}
 }
 
 // undoEvent returns an event whose parent is the message before the reverted ones, so

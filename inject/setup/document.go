@@ -11,7 +11,6 @@ import (
 	"sync"
 	"unicode/utf8"
 
-	"cortext/inject"
 	"cortext/schema/rawjson"
 )
 
@@ -48,8 +47,8 @@ type element struct {
 }
 
 // newDocument returns a document for the content of a file. An empty file counts as an
-// empty object. comments says whether the agent allows comments in its JSON.
-func newDocument(file []byte, comments bool) *document {
+// empty object.
+func newDocument(file []byte) *document {
 	d := &document{eol: "\n"}
 	if i := bytes.IndexByte(file, '\n'); i > 0 && file[i-1] == '\r' {
 		d.eol = "\r\n"
@@ -62,9 +61,6 @@ func newDocument(file []byte, comments bool) *document {
 		d.text = []byte("{}" + d.eol)
 	}
 	d.file = d.text
-	if comments {
-		d.text = inject.BlankComments(d.text)
-	}
 	return d
 }
 
@@ -149,7 +145,10 @@ func (d *document) add(container []byte, items ...string) {
 		from := d.behind(start+1, stop)
 		lines := from > start+1 || start == d.offset(d.root) || bytes.IndexByte(d.root, '\n') >= 0
 		text := indent("\n"+strings.Join(items, ",\n")) + "\n"
-		d.edits = append(d.edits, edit{from, stop, d.render(text, d.indentation(start), lines)})
+		if !lines {
+			text = onOneLine(text)
+		}
+		d.edits = append(d.edits, edit{from, stop, d.render(text, d.indentation(start))})
 		return
 	}
 	last := all[len(all)-1]
@@ -167,7 +166,10 @@ func (d *document) add(container []byte, items ...string) {
 		d.edits = append(d.edits, edit{end, end, ","})
 		text = text[1:]
 	}
-	d.edits = append(d.edits, edit{at, at, d.render(text, d.indentation(last.start), lines)})
+	if !lines {
+		text = onOneLine(text)
+	}
+	d.edits = append(d.edits, edit{at, at, d.render(text, d.indentation(last.start))})
 }
 
 // behind returns the end of the comments between from and to, if there is nothing else
@@ -189,12 +191,14 @@ var (
 	lineBreak  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\n\t*`) })
 )
 
-// render turns a template into text for the file: either on lines of their own, the
-// outermost with indentation base, or all on one line.
-func (d *document) render(template, base string, lines bool) string {
-	if lines {
-		return strings.NewReplacer("\n", d.eol+base, "\t", d.unit).Replace(template)
-	}
+// render turns a template into text for the file. Its outermost lines get the indentation
+// base.
+func (d *document) render(template, base string) string {
+	return strings.NewReplacer("\n", d.eol+base, "\t", d.unit).Replace(template)
+}
+
+// onOneLine removes the line breaks of a template.
+func onOneLine(template string) string {
 	return lineBreak().ReplaceAllString(afterComma().ReplaceAllString(template, ", "), "")
 }
 

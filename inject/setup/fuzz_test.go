@@ -90,7 +90,7 @@ func without(t *testing.T, value, was []byte, path string) string {
 func FuzzSettings(f *testing.F) {
 	f.Fuzz(func(t *testing.T, have []byte) {
 		given := bytes.Clone(have)
-		want, changes, err := hooks.Settings(have, true)
+		want, changes, err := hooks.Settings(have)
 		if !bytes.Equal(have, given) {
 			t.Fatal("the input was written to")
 		}
@@ -115,7 +115,7 @@ func FuzzSettings(f *testing.F) {
 		if err := rawjson.Valid(after); err != nil {
 			t.Fatalf("%v in\n%s", err, after)
 		}
-		again, none, err := hooks.Settings(want, true)
+		again, none, err := hooks.Settings(want)
 		if err != nil || len(none) > 0 || !bytes.Equal(again, want) {
 			t.Errorf("again %q, %v:\n%s", none, err, again)
 		}

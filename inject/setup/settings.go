@@ -71,14 +71,14 @@ func (h Hooks) runs(line, event string) bool {
 }
 
 // Settings returns a settings file with cortext's hooks in it, and a line for each
-// change. have is the file's content, if it exists. Existing content stays byte for
+// change. have is the file's content, empty if there is none. Existing content stays byte for
 // byte, including a hook of cortext's that the user changed. If there is nothing to
 // change, it returns have itself. A file that is not JSON is an [*InvalidError].
-func (h Hooks) Settings(have []byte, exists bool) (want []byte, changes []string, err error) {
-	if !exists {
-		have = nil
+func (h Hooks) Settings(have []byte) (want []byte, changes []string, err error) {
+	d := newDocument(have)
+	if h.Comments {
+		d.text = inject.BlankComments(d.text)
 	}
-	d := newDocument(have, h.Comments)
 	if err := d.parse(); err != nil {
 		return nil, nil, err
 	}
@@ -190,7 +190,7 @@ func (h Hooks) Change(path string, read inject.ReadFile) (inject.Change, error) 
 	if err != nil {
 		return inject.Change{}, err
 	}
-	want, notes, err := h.Settings([]byte(have), ok)
+	want, notes, err := h.Settings([]byte(have))
 	if err != nil {
 		return inject.Change{}, fmt.Errorf("%s: %w: nothing was changed", path, err)
 	}

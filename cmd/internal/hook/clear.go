@@ -44,7 +44,7 @@ func (h *handler) began(ctx context.Context, agent inject.Agent, e inject.Event)
 		}
 		err := h.capture.BindLaunched(agent, e)
 		if cleaner, ok := agent.(inject.Cleaner); ok {
-			err = errors.Join(err, cleaner.Cleanup(ctx, h.ws.Env.Machine, e.NativeID, true))
+			err = errors.Join(err, cleaner.Cleanup(ctx, h.ws.Env.Machine, e.NativeID))
 		}
 		return err
 	}

@@ -29,7 +29,11 @@ func (l *Leftovers) after(ctx context.Context, id string, n registry.Launch) (*R
 		if err != nil {
 			return nil, err
 		}
-		captureErr = l.discard(ctx, id, n, used)
+		if used {
+			captureErr = l.cleanup(ctx, n)
+		} else {
+			captureErr = l.discard(ctx, id, n)
+		}
 		if n.NativeID != "" && !used {
 			status := schema.Paused
 			if n.Status == string(schema.Completed) {
@@ -99,19 +103,28 @@ func (l *Leftovers) takeBack(n registry.Launch, status schema.Status) error {
 	return err
 }
 
-// discard cleans up what a launch left among the agent's own sessions. Slow work is left
-// to [Leftovers.RemoveUnused].
-func (l *Leftovers) discard(ctx context.Context, id string, n registry.Launch, used bool) error {
+// discard removes an unused session of a launch from the agent's own sessions. Slow work
+// is left to [Leftovers.RemoveUnused].
+func (l *Leftovers) discard(ctx context.Context, id string, n registry.Launch) error {
 	agent, ok := l.ws.Env.Agent(n.Agent)
 	if !ok || n.NativeID == "" {
 		return nil
 	}
-	if _, slow := agent.(inject.Remover); slow && !used {
+	if _, slow := agent.(inject.Remover); slow {
 		n.Unused = true
 		return l.ws.Launches().Put(id, n)
 	}
 	if cleaner, ok := agent.(inject.Cleaner); ok {
-		return cleaner.Cleanup(ctx, l.ws.Env.Machine, n.NativeID, used)
+		return cleaner.Discard(ctx, l.ws.Env.Machine, n.NativeID)
+	}
+	return nil
+}
+
+// cleanup removes what a launch left beside the session that it created.
+func (l *Leftovers) cleanup(ctx context.Context, n registry.Launch) error {
+	agent, ok := l.ws.Env.Agent(n.Agent)
+	if cleaner, cleans := agent.(inject.Cleaner); ok && cleans && n.NativeID != "" {
+		return cleaner.Cleanup(ctx, l.ws.Env.Machine, n.NativeID)
 	}
 	return nil
 }

@@ -116,7 +116,7 @@ func (r *Run) started(pid int) {
 
 // takeBack undoes what was recorded for an agent that did not start.
 func (r *Run) takeBack(ctx context.Context) error {
-	return errors.Join(r.l.leftovers.takeBack(r.note, r.before), r.l.leftovers.discard(ctx, r.plan.id, r.note, false))
+	return errors.Join(r.l.leftovers.takeBack(r.note, r.before), r.l.leftovers.discard(ctx, r.plan.id, r.note))
 }
 
 // end removes the files and the note of the launch, and releases its lock.
