@@ -171,23 +171,20 @@ func (h *home) confirmed() bool {
 	return s.Tree != store.Checkpoint{} && h.tree.Confirms(s.Tree) && h.conv.Confirms(s.Waiting)
 }
 
-// begin starts the transaction for the records of a segment.
-func (h *home) begin(again bool) (*store.Tx, error) {
-	switch {
-	case again:
-		return h.conv.Begin()
-	case h.waiting:
+// begin starts the transaction for the records of a segment, at its checkpoint.
+func (h *home) begin() (*store.Tx, error) {
+	if h.waiting {
 		return h.conv.BeginAt(h.segment.Waiting)
 	}
 	return h.conv.BeginAt(h.segment.Tree)
 }
 
-// took stores the checkpoint of a delivery. If again is set, everything was delivered.
-func (h *home) took(cp store.Checkpoint, again bool) {
+// took stores the checkpoint of a delivery. whole says that everything was delivered.
+func (h *home) took(cp store.Checkpoint, whole bool) {
 	s := h.segment
 	switch {
 	case h.waiting && h.tree == nil:
-		s.Waiting, s.Whole = cp, s.Whole || again
+		s.Waiting, s.Whole = cp, s.Whole || whole
 		return
 	case h.waiting:
 		s.Waiting = cp

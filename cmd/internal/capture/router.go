@@ -107,10 +107,13 @@ func (r *router) tx(to target) (tx *store.Tx, err error) {
 	if tx := r.txs[to]; tx != nil {
 		return tx, nil
 	}
-	if to.aside {
-		tx, err = r.homes[to.segment].aside.Begin()
-	} else {
-		tx, err = r.homes[to.segment].begin(r.again)
+	switch h := r.homes[to.segment]; {
+	case to.aside:
+		tx, err = h.aside.Begin()
+	case r.again:
+		tx, err = h.conv.Begin()
+	default:
+		tx, err = h.begin()
 	}
 	if err == nil && r.from != "" && !to.aside && to.segment == r.first(r.fromAt) {
 		var known bool

@@ -112,7 +112,7 @@ func (c *Capture) Sync(ctx context.Context, o SyncOptions) (*SyncResult, error) 
 		c.transcripts.heads.prune()
 	}
 	c.catalog.scan = nil
-	if err := c.waiting.moveBack(o.Restore); err != nil {
+	if err := c.waiting.moveBack(o); err != nil {
 		s.out.Errors = append(s.out.Errors, err)
 	}
 	if s.out.Sessions > 0 {

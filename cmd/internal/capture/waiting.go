@@ -17,9 +17,9 @@ type waiting struct {
 	homes homes
 }
 
-// moveBack moves waiting records into the logs whose folders are back. With restore it
+// moveBack moves waiting records into the logs whose folders are back. With Restore it
 // moves all waiting records and everything that git removed, and recreates the folders.
-func (w *waiting) moveBack(restore bool) error {
+func (w *waiting) moveBack(o SyncOptions) error {
 	if w.ws.Tree.Operation() != "" {
 		return nil
 	}
@@ -27,17 +27,17 @@ func (w *waiting) moveBack(restore bool) error {
 	for _, path := range w.ws.Store.Kept().WaitingPaths() {
 		conv, err := w.ws.Store.Kept().Waiting(path, "")
 		if err == nil {
-			err = w.moveOne(conv, path, restore)
+			err = w.moveOne(conv, path, o)
 		}
 		errs = append(errs, err)
 	}
-	if !restore {
+	if !o.Restore {
 		return errors.Join(errs...)
 	}
 	for _, path := range w.ws.Store.Kept().TakenPaths() {
 		conv, err := w.ws.Store.Kept().Taken(path)
 		if err == nil {
-			err = w.moveOne(conv, path, restore)
+			err = w.moveOne(conv, path, o)
 		}
 		errs = append(errs, err)
 	}
@@ -92,9 +92,9 @@ func (w *waiting) holdsRemoved(conv *store.Conversation) (bool, error) {
 }
 
 // moveOne moves the kept records of a conversation if its folder is in the work tree,
-// here or under another name, or if restore is set. It deletes kept records of a
+// here or under another name, or if Restore is set. It deletes kept records of a
 // conversation that the user has since removed.
-func (w *waiting) moveOne(kept *store.Conversation, path string, restore bool) (err error) {
+func (w *waiting) moveOne(kept *store.Conversation, path string, o SyncOptions) (err error) {
 	s, _, err := kept.Session()
 	if err = errors.Join(err, kept.Close()); err != nil {
 		return err
@@ -107,7 +107,7 @@ func (w *waiting) moveOne(kept *store.Conversation, path string, restore bool) (
 		return err
 	}
 	if conv == nil {
-		if !restore || w.ws.Tree.Outside(path) {
+		if !o.Restore || w.ws.Tree.Outside(path) {
 			return nil
 		}
 		if conv, err = w.ws.Store.Kept().MakeFolder(path, s.ID); err != nil {
@@ -115,7 +115,7 @@ func (w *waiting) moveOne(kept *store.Conversation, path string, restore bool) (
 		}
 	}
 	defer conv.Close()
-	if restore {
+	if o.Restore {
 		conv.TakeBack(path)
 	}
 	if w.ws.Tree.Away(conv) != "" || !conv.HasMore() {

@@ -228,10 +228,14 @@ func (r Ref) commit(ctx context.Context, message, by string, folders []string) (
 			id := git.BlobID(content, st.like)
 			here[st.prefix+name], m.contents[id] = id, content
 		}
-		if part != r.Removed && len(here) == 0 {
-			here = inOwn[i] // only [Ref.Remove] removes a conversation
+		merge := m.files
+		if part != r.Removed {
+			merge = m.folder
+			if len(here) == 0 {
+				here = inOwn[i] // only [Ref.Remove] removes a conversation
+			}
 		}
-		got, err := m.merge(inBase[i], here, inOwn[i], part == r.Removed)
+		got, err := merge(inBase[i], here, inOwn[i])
 		if err != nil {
 			return false, err
 		}

@@ -140,8 +140,11 @@ func (r Ref) tryMerge(ctx context.Context, theirs string) error {
 	m, merged := r.merger(ctx, st), map[string]string{}
 	inBase, inA, inB := r.parts(base, ""), r.parts(a, ""), r.parts(b, "")
 	for part := range names(inA, inB) {
-		single := inA[part][part] != "" || inB[part][part] != ""
-		got, err := m.merge(inBase[part], inA[part], inB[part], single)
+		merge := m.folder
+		if inA[part][part] != "" || inB[part][part] != "" { // the part is a file
+			merge = m.files
+		}
+		got, err := merge(inBase[part], inA[part], inB[part])
 		if err != nil {
 			return err
 		}

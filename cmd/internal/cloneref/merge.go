@@ -35,18 +35,23 @@ func (m merger) load(versions ...map[string]string) error {
 	return err
 }
 
-// merge merges two versions of a conversation's folder, or of removal files, which may
-// vanish one by one. A version without any file is one that was removed: it yields to the
-// other side unless that has not changed since base.
-func (m merger) merge(base, a, b map[string]string, single bool) (map[string]string, error) {
+// folder merges two versions of a conversation's folder. A version without any file is
+// one that was removed: it yields to the other side unless that has not changed since base.
+func (m merger) folder(base, a, b map[string]string) (map[string]string, error) {
 	switch {
-	case maps.Equal(a, b):
-		return a, nil
-	case !single && len(a) == 0 && maps.Equal(b, base), !single && len(b) == 0 && maps.Equal(a, base):
+	case len(a) == 0 && maps.Equal(b, base), len(b) == 0 && maps.Equal(a, base):
 		return nil, nil
-	case !single && len(a) == 0:
+	case len(a) == 0:
 		return b, nil
-	case !single && len(b) == 0:
+	case len(b) == 0:
+		return a, nil
+	}
+	return m.files(base, a, b)
+}
+
+// files merges two versions of some files, any of which may have been removed.
+func (m merger) files(base, a, b map[string]string) (map[string]string, error) {
+	if maps.Equal(a, b) {
 		return a, nil
 	}
 	differ := func(name string) bool { return a[name] != b[name] }
