@@ -63,22 +63,32 @@ func (c *contents) later(wait time.Duration) tea.Cmd {
 	return tea.Tick(wait, func(time.Time) tea.Msg { return reload{} })
 }
 
-// reload looks for changes, once or repeatedly. It filters everything before showing it, so
-// that the list does not jump.
-func (c *contents) reload(next bool) tea.Cmd {
-	if c.o.Reload == nil {
-		return nil
+// poll looks for changes, and again later.
+func (c *contents) poll() tea.Cmd {
+	look := c.reload()
+	if look == nil {
+		return c.later(reloadEvery)
 	}
-	if c.everywhere {
-		if next {
-			return c.later(reloadEvery)
+	return func() tea.Msg {
+		msg := look()
+		if now, ok := msg.(reloaded); ok {
+			now.next = true
+			return now
 		}
+		return msg
+	}
+}
+
+// reload looks for changes. It filters everything before showing it, so that the list does
+// not jump.
+func (c *contents) reload() tea.Cmd {
+	if c.o.Reload == nil || c.everywhere {
 		return nil
 	}
 	q, selection, shown := newQuery(c.words.String()), c.selection(), c.list.shown(c.rows)
 	return c.work.do(func() tea.Msg {
 		began := c.o.Now()
-		msg := reloaded{next: next}
+		msg := reloaded{}
 		rows, err := c.o.Reload(c.ctx, shown)
 		if msg.err = err; err == nil && rows != nil {
 			x := newIndex(rows)
@@ -107,7 +117,7 @@ func (c *contents) refresh(now reloaded) tea.Cmd {
 		if now.answer.query.text != c.words.String() {
 			return c.filter()
 		}
-		c.show(now.answer, false)
+		c.show(now.answer)
 		return nil
 	})
 	if before != nil {
@@ -150,7 +160,7 @@ func (c *contents) use(f *finder, find func() tea.Cmd) tea.Cmd {
 func (c *contents) filter() tea.Cmd {
 	f := c.finder
 	first, rest := f.find(newQuery(c.words.String()))
-	c.show(first, false)
+	c.show(first)
 	if rest == nil {
 		return nil
 	}
@@ -162,16 +172,23 @@ func (c *contents) filter() tea.Cmd {
 	}))
 }
 
-// show lists an answer. The cursor moves to the best match or stays on its conversation.
-func (c *contents) show(a answer, stay bool) {
+// show lists an answer. The cursor moves to the best match.
+func (c *contents) show(a answer) {
 	c.answer = a
-	if stay && c.list.cursor < len(c.list.items) {
-		if at := slices.Index(a.shown, c.list.items[c.list.cursor]); at >= 0 {
+	c.list.set(a.shown)
+}
+
+// complete lists the whole answer after quick results. A cursor that is not on the best
+// match stays on its conversation.
+func (c *contents) complete(a answer) {
+	if was := c.list.cursor; was > 0 && was < len(c.list.items) {
+		if at := slices.Index(a.shown, c.list.items[was]); at >= 0 {
+			c.answer = a
 			c.list.items, c.list.cursor = a.shown, at
 			return
 		}
 	}
-	c.list.set(a.shown)
+	c.show(a)
 }
 
 // chosen returns the conversation at the cursor, or nil if there is none.

@@ -36,7 +36,7 @@ func (m *model) key(key tea.KeyPressMsg) tea.Cmd {
 		m.mode = browsing
 		return nil
 	}
-	if m.list.key(stroke, m.inList) {
+	if m.list.key(stroke) || m.inList && m.list.letter(stroke) {
 		return nil
 	}
 	switch stroke {

@@ -136,8 +136,7 @@ func (l *list) fit(lines int, height func(item int, top bool) int) {
 }
 
 // key handles the keys that move the cursor, and reports whether a key is one of them.
-// letters says whether j and k are.
-func (l *list) key(stroke string, letters bool) bool {
+func (l *list) key(stroke string) bool {
 	switch stroke {
 	case "up", "ctrl+p":
 		l.move(-1)
@@ -152,10 +151,20 @@ func (l *list) key(stroke string, letters bool) bool {
 	case "end":
 		l.moveTo(len(l.items) - 1)
 	default:
-		if !letters || stroke != "j" && stroke != "k" {
-			return false
-		}
-		l.move(map[string]int{"j": 1, "k": -1}[stroke])
+		return false
+	}
+	return true
+}
+
+// letter is key for the letters that move the cursor while the list has the focus.
+func (l *list) letter(stroke string) bool {
+	switch stroke {
+	case "j":
+		l.move(1)
+	case "k":
+		l.move(-1)
+	default:
+		return false
 	}
 	return true
 }

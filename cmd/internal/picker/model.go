@@ -119,14 +119,14 @@ func (m *model) update(msg tea.Msg) tea.Cmd {
 			return nil
 		}
 		m.finder.keep(msg.answer)
-		m.show(msg.answer, m.list.cursor > 0)
+		m.complete(msg.answer)
 		return m.then(nil)
 	case prepared:
 		m.busy--
 		m.notice.fail(msg.err)
-		return m.reload(false)
+		return m.reload()
 	case reload:
-		return m.reload(true)
+		return m.poll()
 	case reloaded:
 		m.notice.fail(msg.err)
 		cmd := m.then(m.refresh(msg))
@@ -162,7 +162,7 @@ func (m *model) update(msg tea.Msg) tea.Cmd {
 		if m.everywhere {
 			return m.loadEverywhere()
 		}
-		return m.reload(false)
+		return m.reload()
 	case prompted:
 		m.busy--
 		m.notice.fail(msg.err)

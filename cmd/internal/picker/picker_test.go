@@ -133,7 +133,7 @@ func (d *driver) send(msg tea.Msg) { d.run(d.m.update(msg)) }
 func (d *driver) reload(rows fakeRows) {
 	before := d.m.o.Reload
 	d.m.o.Reload = func(context.Context, []string) (Rows, error) { return rows, nil }
-	d.run(d.m.reload(false))
+	d.run(d.m.reload())
 	d.m.o.Reload = before
 }
 
