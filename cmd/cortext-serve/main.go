@@ -77,7 +77,12 @@ func run(args []string) error {
 		Log:     func(text string) { fmt.Fprintln(os.Stderr, "cortext:", text) },
 		KeyUsed: func(next string) { fmt.Fprintf(os.Stderr, "another browser: %s/?key=%s\n", address, next) },
 	})
-	addresses{Page: address + "/?key=" + s.Key(), API: address + "/api", Token: token, PID: os.Getpid()}.print(o.JSON)
+	now := addresses{Page: address + "/?key=" + s.Key(), API: address + "/api", Token: token, PID: os.Getpid()}
+	if o.JSON {
+		_ = json.NewEncoder(os.Stdout).Encode(now)
+	} else {
+		now.print()
+	}
 	if o.Open {
 		if err := openBrowser(ctx, address+"/?key="+s.Key()); err != nil {
 			fmt.Fprintln(os.Stderr, "cortext: no browser could be opened:", err)
@@ -94,11 +99,7 @@ type addresses struct {
 	PID   int    `json:"pid"`
 }
 
-func (a addresses) print(asJSON bool) {
-	if asJSON {
-		_ = json.NewEncoder(os.Stdout).Encode(a)
-		return
-	}
+func (a addresses) print() {
 	fmt.Printf("page:  %s\napi:   %s (%s/openapi.json describes it)\ntoken: %s\n", a.Page, a.API, a.API, a.Token)
 	fmt.Fprintln(os.Stderr, "serving; Ctrl-C ends it")
 }

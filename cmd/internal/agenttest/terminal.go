@@ -46,8 +46,8 @@ func Start(cmd *exec.Cmd, cols, rows int) (*Terminal, error) {
 	}
 	go func() {
 		// Reading fails once no process has the terminal open, on Linux with EIO.
-		t.screen.show(tty, func() { t.announce(false) })
-		t.announce(true)
+		t.screen.show(tty, t.announce)
+		t.end()
 	}()
 	go func() {
 		t.err = cmd.Wait()
@@ -199,12 +199,19 @@ func (t *Terminal) Close() error {
 }
 
 // announce wakes everything that waits for the screen.
-func (t *Terminal) announce(ended bool) {
+func (t *Terminal) announce() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.ended = t.ended || ended
 	close(t.drawn)
 	t.drawn = make(chan struct{})
+}
+
+// end announces that nothing more will be drawn.
+func (t *Terminal) end() {
+	t.mu.Lock()
+	t.ended = true
+	t.mu.Unlock()
+	t.announce()
 }
 
 // keyBytes returns what a terminal sends for the key. The arrow keys differ while the
