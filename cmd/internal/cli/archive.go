@@ -10,7 +10,7 @@ import (
 )
 
 func archiveCommand(a *app) *cobra.Command {
-	var asJSON, automatic bool
+	var automatic bool
 	cmd := &cobra.Command{
 		Use:   "archive [<id>...]",
 		Short: "Hide conversations from lists",
@@ -29,22 +29,22 @@ unchanged: git may refuse a checkout or a pull because of an uncommitted change.
 		},
 		RunE: a.within(func(cmd *cobra.Command, w *opened, list []string) error {
 			if automatic {
-				return archiveAll(cmd.Context(), a, w, asJSON)
+				return archiveAll(cmd.Context(), a, w)
 			}
 			entries, err := pickMany(w, list)
 			if err != nil {
 				return err
 			}
-			return edit{organise.Archive(true), "archived", "already archived", asJSON}.apply(cmd.Context(), a, w, entries)
+			return edit{organise.SetArchived(true), "archived", "already archived"}.apply(cmd.Context(), a, w, entries)
 		}),
 	}
 	cmd.Flags().BoolVar(&automatic, "automatic", false, "those that auto_archive_days and max_conversations select")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print the conversations as JSON")
+	cmd.Flags().BoolVar(&a.screen.asJSON, "json", false, "print the conversations as JSON")
 	return cmd
 }
 
 // archiveAll archives what the settings select, including conversations that git has unchanged.
-func archiveAll(ctx context.Context, a *app, w *opened, asJSON bool) error {
+func archiveAll(ctx context.Context, a *app, w *opened) error {
 	auto := organise.AutoIn(w.Workspace)
 	old, err := auto.Old()
 	if err != nil {
@@ -55,5 +55,5 @@ func archiveAll(ctx context.Context, a *app, w *opened, asJSON bool) error {
 	} else if err := auto.Record(old); err != nil { // recorded first, so that a partial run can be undone
 		return err
 	}
-	return edit{organise.Archive(true), "archived", "already archived", asJSON}.apply(ctx, a, w, old)
+	return edit{organise.SetArchived(true), "archived", "already archived"}.apply(ctx, a, w, old)
 }

@@ -17,7 +17,7 @@ import (
 )
 
 func checkCommand(a *app) *cobra.Command {
-	var all, asJSON bool
+	var all bool
 	cmd := &cobra.Command{
 		Use:   "check",
 		Short: "Check the workspace for corruption",
@@ -33,15 +33,15 @@ It also warns about conversations that do not name their forks, which is not dam
 		Args:    args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, list []string) error {
 			if all {
-				return runCheckAll(cmd, a, asJSON)
+				return runCheckAll(cmd, a)
 			}
 			return a.within(func(cmd *cobra.Command, w *opened, _ []string) error {
-				return runCheck(cmd.Context(), a, w, asJSON)
+				return runCheck(cmd.Context(), a, w)
 			})(cmd, list)
 		},
 	}
 	cmd.Flags().BoolVar(&all, "all", false, "check every workspace on this machine")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print the damage as JSON")
+	cmd.Flags().BoolVar(&a.screen.asJSON, "json", false, "print the damage as JSON")
 	return cmd
 }
 
@@ -58,7 +58,7 @@ func foundDamageOf(d store.Damage) foundDamage {
 	return foundDamage{d.File, d.Line, d.Offset, string(d.Kind), d.Detail}
 }
 
-func runCheck(ctx context.Context, a *app, w *opened, asJSON bool) error {
+func runCheck(ctx context.Context, a *app, w *opened) error {
 	if err := w.RefreshListing(a.screen.examined); err != nil {
 		return err
 	}
@@ -70,13 +70,13 @@ func runCheck(ctx context.Context, a *app, w *opened, asJSON bool) error {
 		if d.Kind == store.Newer {
 			newer++
 		}
-		if !asJSON {
+		if !a.screen.asJSON {
 			fmt.Fprintln(a.screen.out, visible(d.Error()))
 		}
 	}
 	warnUnlinked(w.Workspace, note)
 	switch {
-	case asJSON:
+	case a.screen.asJSON:
 		if err := a.screen.json(map[string]any{"damage": found}); err != nil {
 			return err
 		}
@@ -110,14 +110,14 @@ type checkedWorkspace struct {
 
 // runCheckAll checks every workspace of the user on this machine. It goes on if one cannot
 // be opened.
-func runCheckAll(cmd *cobra.Command, a *app, asJSON bool) error {
+func runCheckAll(cmd *cobra.Command, a *app) error {
 	list := []checkedWorkspace{}
 	bad := ""
 	for _, dir := range knownWorkspaces(a) {
 		checked := checkedWorkspace{Workspace: dir, Damage: []foundDamage{}}
 		err := checkIn(cmd, a, dir, func(d store.Damage) {
 			checked.Damage = append(checked.Damage, foundDamageOf(d))
-			if !asJSON {
+			if !a.screen.asJSON {
 				fmt.Fprintf(a.screen.out, "%s: %s\n", visible(dir), visible(d.Error()))
 			}
 		})
@@ -128,22 +128,22 @@ func runCheckAll(cmd *cobra.Command, a *app, asJSON bool) error {
 		if bad == "" && (err != nil || len(checked.Damage) > 0) {
 			bad = dir
 		}
-		if list = append(list, checked); err == nil && len(checked.Damage) == 0 && !asJSON {
+		if list = append(list, checked); err == nil && len(checked.Damage) == 0 && !a.screen.asJSON {
 			fmt.Fprintf(a.screen.out, "%s: no damage\n", visible(dir))
 		}
 	}
-	if asJSON {
+	if a.screen.asJSON {
 		if err := a.screen.json(map[string]any{"workspaces": list}); err != nil {
 			return err
 		}
 	}
 	switch {
 	case bad != "":
-		if !asJSON {
+		if !a.screen.asJSON {
 			a.screen.hint(shell.Quote("cortext", "-C", bad, "repair") + " mends what it can there; with --dry-run it shows how")
 		}
 		return errSilent
-	case len(list) == 0 && !asJSON:
+	case len(list) == 0 && !a.screen.asJSON:
 		a.screen.hint("cortext knows no workspace on this machine yet")
 	}
 	return nil

@@ -31,11 +31,11 @@ trust. The messages themselves never change.`,
 		}),
 	}
 	cmd.Flags().BoolVar(&o.apply, "apply", false, "make the missing summaries")
-	cmd.Flags().BoolVar(&o.json, "json", false, "print JSON")
+	cmd.Flags().BoolVar(&a.screen.asJSON, "json", false, "print JSON")
 	return cmd
 }
 
-type compactOptions struct{ apply, json bool }
+type compactOptions struct{ apply bool }
 
 func runCompact(ctx context.Context, a *app, w *opened, query string, o compactOptions) error {
 	e, err := w.Pick(query)
@@ -43,7 +43,12 @@ func runCompact(ctx context.Context, a *app, w *opened, query string, o compactO
 		return err
 	}
 	showCompacting(a.screen, w.compact)
-	out, err := w.compact.Compact(ctx, e, o.apply)
+	var out *compact.Result
+	if o.apply {
+		out, err = w.compact.Compact(ctx, e)
+	} else {
+		out, err = w.compact.Preview(e)
+	}
 	a.screen.clearLine()
 	if errors.Is(err, context.Canceled) {
 		return errors.New("stopped: finished summaries are kept, run the same command to continue")
@@ -65,7 +70,7 @@ func runCompact(ctx context.Context, a *app, w *opened, query string, o compactO
 	for _, err := range out.Failed {
 		a.screen.report(err)
 	}
-	if err := printCompacted(a.screen, out, payloads, o.json); err != nil {
+	if err := printCompacted(a.screen, out, payloads); err != nil {
 		return err
 	}
 	if len(out.Failed) > 0 {
@@ -79,7 +84,7 @@ func showCompacting(on screen, c *compact.Compactor) {
 	c.Progress = func(first, last, of int) { on.progress("summarizing messages %d to %d of %d", first, last, of) }
 }
 
-func printCompacted(on screen, out *compact.Result, payloads []*resume.Payload, asJSON bool) error {
+func printCompacted(on screen, out *compact.Result, payloads []*resume.Payload) error {
 	type budget struct {
 		Budget   int    `json:"budget"`
 		Tokens   int    `json:"tokens"`
@@ -109,7 +114,7 @@ func printCompacted(on screen, out *compact.Result, payloads []*resume.Payload, 
 	for _, r := range out.Ranges {
 		spans = append(spans, span(r))
 	}
-	if asJSON {
+	if on.asJSON {
 		return on.json(map[string]any{"messages": out.Messages, "budgets": budgets, "summaries": spans})
 	}
 	fmt.Fprintf(on.out, "%d messages\n\n%9s  %8s  %-20s  %s\n", out.Messages, "budget", "tokens", "strategy", "messages included")

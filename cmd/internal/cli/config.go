@@ -19,7 +19,6 @@ import (
 )
 
 func configCommand(a *app) *cobra.Command {
-	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "config",
 		Short: "Show and change settings",
@@ -39,16 +38,15 @@ Some values send conversations to a model: summarizer agent and openai. In
 			return &usageError{fmt.Sprintf("there is no command \"config %s\"", list[0]), "run cortext config --help"}
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return withSettings(cmd, a, func(l located) error { return showSettings(a.screen, l, asJSON) })
+			return withSettings(cmd, a, func(l located) error { return showSettings(a.screen, l) })
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.Flags().BoolVar(&a.screen.asJSON, "json", false, "print JSON")
 	cmd.AddCommand(configGetCommand(a), configSetCommand(a), configUnsetCommand(a), configEditCommand(a))
 	return cmd
 }
 
 func configGetCommand(a *app) *cobra.Command {
-	var asJSON bool
 	cmd := &cobra.Command{
 		Use:     "get <name>",
 		Short:   "Print the value of a setting",
@@ -63,7 +61,7 @@ func configGetCommand(a *app) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				if asJSON {
+				if a.screen.asJSON {
 					return a.screen.json(l.setting(v))
 				}
 				fmt.Fprintln(a.screen.out, v.Text)
@@ -71,7 +69,7 @@ func configGetCommand(a *app) *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.Flags().BoolVar(&a.screen.asJSON, "json", false, "print JSON")
 	return cmd
 }
 
@@ -87,12 +85,11 @@ func completeSetting(cmd *cobra.Command, list []string, _ string) (words []strin
 }
 
 // userFlag defines the flag that selects the user's own file.
-func userFlag(cmd *cobra.Command, user *bool) {
-	cmd.Flags().BoolVar(user, "user", false, "change your own file, for all workspaces, instead of .workspace/config.yaml")
+func userFlag(cmd *cobra.Command) {
+	cmd.Flags().Bool("user", false, "change your own file, for all workspaces, instead of .workspace/config.yaml")
 }
 
 func configSetCommand(a *app) *cobra.Command {
-	var user bool
 	cmd := &cobra.Command{
 		Use:   "set <name> <value>",
 		Short: "Set a setting",
@@ -104,7 +101,7 @@ keeps the comments and the order of lines.`,
 		ValidArgsFunction: completeSetting,
 		RunE: func(cmd *cobra.Command, list []string) error {
 			return withSettings(cmd, a, func(l located) error {
-				f, err := l.file(user)
+				f, err := l.file()
 				if err != nil {
 					return err
 				}
@@ -117,16 +114,15 @@ keeps the comments and the order of lines.`,
 					already = " already"
 				}
 				fmt.Fprintf(a.screen.out, "%s: %s%s, in %s\n", list[0], spelled, already, visible(f.Name))
-				return l.changed(a.screen, list[0], user)
+				return l.changed(a.screen, list[0])
 			})
 		},
 	}
-	userFlag(cmd, &user)
+	userFlag(cmd)
 	return cmd
 }
 
 func configUnsetCommand(a *app) *cobra.Command {
-	var user bool
 	cmd := &cobra.Command{
 		Use:   "unset <name>",
 		Short: "Remove a setting from a file",
@@ -138,7 +134,7 @@ The value that it overrode applies again.`,
 		ValidArgsFunction: completeSetting,
 		RunE: func(cmd *cobra.Command, list []string) error {
 			return withSettings(cmd, a, func(l located) error {
-				f, err := l.file(user)
+				f, err := l.file()
 				if err != nil {
 					return err
 				}
@@ -151,16 +147,15 @@ The value that it overrode applies again.`,
 					return nil
 				}
 				fmt.Fprintf(a.screen.out, "removed %s from %s\n", list[0], visible(f.Name))
-				return l.changed(a.screen, list[0], user)
+				return l.changed(a.screen, list[0])
 			})
 		},
 	}
-	userFlag(cmd, &user)
+	userFlag(cmd)
 	return cmd
 }
 
 func configEditCommand(a *app) *cobra.Command {
-	var user bool
 	cmd := &cobra.Command{
 		Use:   "edit",
 		Short: "Edit the settings in your editor",
@@ -170,7 +165,7 @@ and then checks it. It keeps what you wrote, even if it is not valid.`,
 		Args:    args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return withSettings(cmd, a, func(l located) error {
-				f, err := l.file(user)
+				f, err := l.file()
 				if err != nil {
 					return err
 				}
@@ -178,7 +173,7 @@ and then checks it. It keeps what you wrote, even if it is not valid.`,
 			})
 		},
 	}
-	userFlag(cmd, &user)
+	userFlag(cmd)
 	return cmd
 }
 
@@ -188,12 +183,14 @@ type located struct {
 	load     func() *settings.Loaded // reads them again
 	ws       *opened                 // nil outside a workspace
 	own      settings.File
+	user     bool // change own instead of the workspace's file
 }
 
 // withSettings runs do with the settings that apply in the current folder.
 func withSettings(cmd *cobra.Command, a *app, do func(located) error) error {
 	m := a.machine()
 	l := located{own: settings.OfUser(m, workspace.StateDir(m))}
+	l.user, _ = cmd.Flags().GetBool("user") // commands that only read settings do not have it
 	w, err := a.open(cmd)
 	switch {
 	case err == nil:
@@ -211,9 +208,9 @@ func withSettings(cmd *cobra.Command, a *app, do func(located) error) error {
 }
 
 // file returns the file to change.
-func (l located) file(user bool) (settings.File, error) {
+func (l located) file() (settings.File, error) {
 	switch {
-	case user:
+	case l.user:
 		return l.own, nil
 	case l.ws == nil:
 		return settings.File{}, fmt.Errorf("%w; --user changes your own file", store.ErrNoWorkspace)
@@ -222,24 +219,24 @@ func (l located) file(user bool) (settings.File, error) {
 }
 
 // changed reports why a changed setting may not have the effect that the user expects.
-func (l located) changed(on screen, name string, user bool) error {
+func (l located) changed(on screen, name string) error {
 	now := l.load()
 	v, err := now.Find(name)
 	if err != nil {
 		return err
 	}
 	for _, g := range now.Guarded {
-		if g.Name == name && !g.Trusted && !user {
+		if g.Name == name && !g.Trusted && !l.user {
 			fmt.Fprintf(on.errw, "%s %s: it applies after cortext trust\n", g.Value, g.Why)
 		}
 	}
 	switch from := v.Origin.Layer; {
 	case from == settings.FromEnvironment:
 		fmt.Fprintf(on.errw, "%s overrides it here: %s is %s\n", v.Origin.Variable, name, v.Text)
-	case from == settings.FromUser && !user:
+	case from == settings.FromUser && !l.user:
 		fmt.Fprintf(on.errw, "your own %s overrides it: %s is %s\n", visible(v.Origin.File), name, v.Text)
 	}
-	if v.Installed == settings.FromUser || v.Installed == settings.FromWorkspace && !user {
+	if v.Installed == settings.FromUser || v.Installed == settings.FromWorkspace && !l.user {
 		fmt.Fprintln(on.errw, "cortext init puts it into the agents' files")
 	}
 	return nil
@@ -277,8 +274,8 @@ func (l located) withheld(v settings.Value) *settings.Guarded {
 }
 
 // showSettings prints all settings.
-func showSettings(on screen, l located, asJSON bool) error {
-	if asJSON {
+func showSettings(on screen, l located) error {
+	if on.asJSON {
 		list := []setting{}
 		for _, v := range l.settings.Values() {
 			list = append(list, l.setting(v))

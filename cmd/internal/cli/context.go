@@ -14,8 +14,8 @@ import (
 
 type contextOptions struct {
 	payloadFlags
-	agent      string
-	sent, json bool
+	agent string
+	sent  bool
 }
 
 func contextCommand(a *app) *cobra.Command {
@@ -44,7 +44,7 @@ comes last.`,
 	f := cmd.Flags()
 	f.StringVar(&o.agent, "agent", "", "preview for `AGENT`: claude, opencode, gemini (default: the last one used)")
 	f.BoolVar(&o.sent, "sent", false, "show the last payload that was sent")
-	f.BoolVar(&o.json, "json", false, "print JSON")
+	f.BoolVar(&a.screen.asJSON, "json", false, "print JSON")
 	return cmd
 }
 
@@ -69,10 +69,10 @@ func runContext(a *app, cmd *cobra.Command, query string, o contextOptions) erro
 		if err != nil {
 			return err
 		}
-		if !o.json {
+		if !a.screen.asJSON {
 			fmt.Fprintf(a.screen.out, "sent to %s at %s\n", oneLine(s.Agent), s.At)
 		}
-		return printContext(a.screen, s, o.json)
+		return printContext(a.screen, s)
 	}
 	target, err := w.payloads.Target(e, payload.Recipient{Agent: o.agent}, o.Options)
 	if err != nil {
@@ -83,7 +83,7 @@ func runContext(a *app, cmd *cobra.Command, query string, o contextOptions) erro
 		return err
 	}
 	a.notices(w).built(built)
-	return printContext(a.screen, payload.SentOf(target.For, built.Payload), o.json)
+	return printContext(a.screen, payload.SentOf(target.For, built.Payload))
 }
 
 // contextPart is an entry of parts in context --json.
@@ -96,8 +96,8 @@ type contextPart struct {
 }
 
 // printContext prints the parts of a payload, with runs of whole messages on one line.
-func printContext(on screen, s *payload.Sent, asJSON bool) error {
-	if asJSON {
+func printContext(on screen, s *payload.Sent) error {
+	if on.asJSON {
 		parts := make([]contextPart, len(s.Parts))
 		for i, p := range s.Parts {
 			parts[i] = contextPart(p)

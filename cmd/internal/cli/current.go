@@ -11,7 +11,6 @@ import (
 )
 
 func currentCommand(a *app) *cobra.Command {
-	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "current",
 		Short: "Show the current conversation",
@@ -21,14 +20,14 @@ the only active one.`,
 		Example: "  cortext current",
 		Args:    args(cobra.NoArgs),
 		RunE: a.within(func(cmd *cobra.Command, w *opened, _ []string) error {
-			return runCurrent(cmd.Context(), a, w, asJSON)
+			return runCurrent(cmd.Context(), a, w)
 		}),
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print the conversation as JSON")
+	cmd.Flags().BoolVar(&a.screen.asJSON, "json", false, "print the conversation as JSON")
 	return cmd
 }
 
-func runCurrent(ctx context.Context, a *app, w *opened, asJSON bool) error {
+func runCurrent(ctx context.Context, a *app, w *opened) error {
 	if err := discover(ctx, a.screen, w); err != nil {
 		return err
 	}
@@ -40,7 +39,7 @@ func runCurrent(ctx context.Context, a *app, w *opened, asJSON bool) error {
 		return err
 	}
 	a.notices(w).twins(e)
-	if asJSON {
+	if a.screen.asJSON {
 		return a.screen.json(rowOf(w.Workspace, e))
 	}
 	s := e.Session

@@ -16,7 +16,6 @@ type edit struct {
 	change organise.Change
 	done   string // past tense for a message, such as "tagged backend"
 	had    string // what a conversation that it did not change was before
-	json   bool
 }
 
 // progressFrom is the number of conversations that a command changes without showing progress.
@@ -39,7 +38,7 @@ func (c edit) apply(ctx context.Context, a *app, w *opened, entries []store.Entr
 			errs = append(errs, err)
 			continue
 		}
-		if c.json {
+		if a.screen.asJSON {
 			rows = append(rows, plainRow(after))
 			continue
 		}
@@ -56,7 +55,7 @@ func (c edit) apply(ctx context.Context, a *app, w *opened, entries []store.Entr
 	}
 	a.screen.clearLine()
 	a.notices(w).removed(w.Removed.LeftoversAmong(entries...))
-	if c.json {
+	if a.screen.asJSON {
 		errs = append(errs, a.screen.json(rows))
 	} else {
 		a.notices(w).waiting(entries...)

@@ -24,7 +24,7 @@ import (
 type exportOptions struct {
 	export.Options
 	out, format, only string
-	bundle, json      bool
+	bundle            bool
 }
 
 func exportCommand(a *app) *cobra.Command {
@@ -64,7 +64,7 @@ format follows the name after -o; otherwise it is json.`,
 	f.BoolVar(&o.Attachments, "attachments", false, "include the content of attachments that was kept")
 	f.BoolVar(&o.NoData, "no-data", false, "html: leave out the data that import reads")
 	f.BoolVar(&o.bundle, "bundle", false, "pack all conversations into one file, compressed with zstd")
-	f.BoolVar(&o.json, "json", false, "print one JSON object per file, one per line")
+	f.BoolVar(&a.screen.asJSON, "json", false, "print one JSON object per file, one per line")
 	return cmd
 }
 
@@ -236,7 +236,7 @@ func (t *exportTarget) put(g *export.Gathered, content []byte) error {
 }
 
 func (t *exportTarget) report(e exported, title string) error {
-	if t.options.json {
+	if t.app.screen.asJSON {
 		return t.app.screen.json(e)
 	}
 	fmt.Fprintf(t.app.screen.out, "%s: %s, %s\n", visible(e.File), oneLine(title), count(e.Messages, "message"))

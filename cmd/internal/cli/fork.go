@@ -58,7 +58,7 @@ copies the whole branch that cortext resume would continue.`,
 	f.BoolVar(&o.noResume, "no-resume", false, "do not start an agent")
 	f.StringVarP(&o.prompt, "prompt", "p", "", "send `TEXT`, run one turn without a terminal, and print the answer")
 	f.StringVar(&o.agent, "agent", "", "the `AGENT` to resume in: claude, opencode, gemini (default: the last one used)")
-	f.BoolVar(&o.json, "json", false, "print the new conversation as JSON; implies --no-resume")
+	f.BoolVar(&a.screen.asJSON, "json", false, "print the new conversation as JSON; implies --no-resume")
 	return cmd
 }
 
@@ -72,9 +72,9 @@ func runFork(cmd *cobra.Command, a *app, w *opened, query string, o forkOptions)
 		return &usageError{"--branch is a number from 1, as cortext show numbers them", ""}
 	case cmd.Flags().Changed("title") && strings.TrimSpace(o.Title) == "":
 		return &usageError{"the title is empty", ""}
-	case !o.noResume && !o.json && !o.headless && !a.terminal.present():
+	case !o.noResume && !a.screen.asJSON && !o.headless && !a.terminal.present():
 		return &usageError{"there is no terminal for the agent", "use --no-resume to start no agent, or -p TEXT to run one turn without a terminal"}
-	case o.headless && (o.noResume || o.json):
+	case o.headless && (o.noResume || a.screen.asJSON):
 		return &usageError{"--prompt needs an agent: leave out --no-resume and --json", ""}
 	}
 	ctx := cmd.Context()
@@ -91,7 +91,7 @@ func runFork(cmd *cobra.Command, a *app, w *opened, query string, o forkOptions)
 	if e, err = w.launcher().CatchUp(ctx, e); err != nil {
 		a.screen.warn(err.Error())
 	}
-	resumes := !o.noResume && !o.json
+	resumes := !o.noResume && !a.screen.asJSON
 	if resumes {
 		if err := newStarter(a, w, o.resumeOptions).ready(ctx, e); err != nil {
 			return err
@@ -102,7 +102,7 @@ func runFork(cmd *cobra.Command, a *app, w *opened, query string, o forkOptions)
 		return err
 	}
 	switch {
-	case o.json:
+	case a.screen.asJSON:
 		return a.screen.json(rowOf(w.Workspace, forked))
 	case resumes:
 		return newStarter(a, w, o.resumeOptions).resume(ctx, forked)

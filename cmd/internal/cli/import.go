@@ -17,7 +17,6 @@ import (
 type importOptions struct {
 	capture.ImportOptions
 	keepIDs bool
-	json    bool
 }
 
 func importCommand(a *app) *cobra.Command {
@@ -46,7 +45,7 @@ reads the data that the page holds. It says what a format does not carry.`,
 	f.StringVar(&o.Type, "type", "", "the `TYPE` of new conversations (default: from the first /workspace.<type> command, or chat)")
 	f.StringVar(&o.Title, "title", "", "the `TITLE` of a new conversation (default: the first words of the conversation)")
 	f.BoolVar(&o.keepIDs, "keep-ids", false, "keep the ids and times of exported conversations")
-	f.BoolVar(&o.json, "json", false, "print one JSON object per conversation, one per line")
+	f.BoolVar(&a.screen.asJSON, "json", false, "print one JSON object per conversation, one per line")
 	return cmd
 }
 
@@ -175,11 +174,11 @@ func (r *importRun) oneFile(ctx context.Context, file string) error {
 		default:
 			r.warned = append(r.warned, got.Warnings...)
 			list := got.Each()
-			if r.json { // one entry per transcript
+			if r.app.screen.asJSON { // one entry per transcript
 				list = []capture.Imported{*got}
 			}
 			for _, one := range list {
-				if err := printImported(r.app.screen, &one, r.json); err != nil {
+				if err := printImported(r.app.screen, &one); err != nil {
 					return err
 				}
 			}
@@ -207,8 +206,8 @@ func importedOf(got *capture.Imported) imported {
 	return imported{got.ID, got.Path, got.Agent, got.Messages, got.Tools, got.Appended, got.Skipped, got.Subagents, append([]string{}, got.Warnings...), "", ""}
 }
 
-func printImported(on screen, got *capture.Imported, asJSON bool) error {
-	if asJSON {
+func printImported(on screen, got *capture.Imported) error {
+	if on.asJSON {
 		return on.json(importedOf(got))
 	}
 	fmt.Fprintf(on.out, "%s: %s (%d new), %s", visible(got.Path), count(got.Messages, "message"), got.Appended, count(got.Tools, "tool call"))

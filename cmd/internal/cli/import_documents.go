@@ -266,13 +266,13 @@ func (r *importRun) conversation(ctx context.Context, name string, read func() (
 	}
 	r.tried++
 	r.progress.clear()
-	return printDocument(r.app.screen, name, got, r.json)
+	return printDocument(r.app.screen, name, got)
 }
 
 // printDocument prints the result of importing an export.
-func printDocument(on screen, name string, got *export.Imported, asJSON bool) error {
+func printDocument(on screen, name string, got *export.Imported) error {
 	s := got.Entry.Session
-	if asJSON {
+	if on.asJSON {
 		return on.json(imported{
 			ID: s.ID, Path: got.Entry.Path, Agent: s.AgentConfig.Agent, Messages: s.MessageCount, Tools: got.Tools, Appended: got.Appended,
 			Skipped: max(got.Messages-got.Appended, 0), Subagents: got.Subagents, Warnings: append([]string{}, got.Warnings...), File: name, Lacks: got.Lacks,

@@ -23,17 +23,17 @@ import (
 )
 
 type initOptions struct {
-	agents       []string
-	commit       string
-	capture      string
-	dryRun, json bool
-	plugin       bool
-	status       bool
-	noUser       bool
-	yes          bool
-	noDriver     bool
-	linkCommits  bool
-	found        bool // the agents are those found on this machine
+	agents      []string
+	commit      string
+	capture     string
+	dryRun      bool
+	plugin      bool
+	status      bool
+	noUser      bool
+	yes         bool
+	noDriver    bool
+	linkCommits bool
+	found       bool // the agents are those found on this machine
 }
 
 func initCommand(a *app) *cobra.Command {
@@ -64,7 +64,7 @@ of the agents that are already set up, for example after you add a type to
 	f.BoolVar(&o.linkCommits, "link-commits", false, "add the active conversation to commit messages, with git hooks in this clone; =false removes the hooks")
 	f.BoolVarP(&o.yes, "yes", "y", false, "do not ask: use the defaults and the agents found on this machine")
 	f.BoolVar(&o.dryRun, "dry-run", false, "list the files that would change, without changing them")
-	f.BoolVar(&o.json, "json", false, "print the changes as JSON")
+	f.BoolVar(&a.screen.asJSON, "json", false, "print the changes as JSON")
 	return cmd
 }
 
@@ -109,7 +109,7 @@ func runInit(a *app, cmd *cobra.Command, o initOptions) error {
 	if err := r.check(); err != nil {
 		return err
 	}
-	asks := a.terminal.present() && !o.json && !o.dryRun
+	asks := a.terminal.present() && !a.screen.asJSON && !o.dryRun
 	if len(o.agents) == 0 {
 		if err := r.chooseAgents(asks || o.yes); err != nil {
 			return err
@@ -145,7 +145,7 @@ func runInit(a *app, cmd *cobra.Command, o initOptions) error {
 		a.screen.warn("commits are not linked to conversations: " + err.Error())
 	}
 	merging += linked
-	if o.json {
+	if a.screen.asJSON {
 		return printInitJSON(a.screen, dir, created, planned)
 	}
 	if !shown {
@@ -163,7 +163,7 @@ func runInit(a *app, cmd *cobra.Command, o initOptions) error {
 	}
 	r.checkPath()
 	if changed {
-		printNext(a.screen, len(r.agents) > 0, start)
+		printNext(a.screen, r.agents, start)
 		if r.isNew && !r.status && slices.Contains(r.agents, "claude") {
 			fmt.Fprintln(a.screen.out, "cortext init --status-line shows the conversation below Claude Code's prompt.")
 		}
@@ -263,7 +263,7 @@ func (r *initRun) dryRun(planned []inject.Change) error {
 	if err != nil {
 		return err
 	}
-	if r.json {
+	if r.app.screen.asJSON {
 		return printInitJSON(r.app.screen, r.dir, missing, planned)
 	}
 	printDryInit(r.app.screen, missing, planned)

@@ -10,10 +10,10 @@ import (
 )
 
 // printNext prints what to do after init. start is the name of an agent that can be
-// started, or "". chosen says whether init set up agents.
-func printNext(on screen, chosen bool, start string) {
+// started, or "". agents are those that init set up.
+func printNext(on screen, agents []string, start string) {
 	switch {
-	case !chosen:
+	case len(agents) == 0:
 		fmt.Fprintln(on.out, "Next: cortext init --agent claude, cortext new brainstorm \"a topic\", or cortext import a transcript.")
 	case start == "":
 		fmt.Fprintln(on.out, "Next: commit these files, start the agent here and type /workspace.brainstorm and a topic.")

@@ -18,7 +18,7 @@ type listOptions struct {
 	filterFlags
 	search, sort, format string
 	limit, offset        int
-	reverse, all, json   bool
+	reverse, all         bool
 	refresh              bool
 
 	template *template.Template // of format
@@ -56,7 +56,7 @@ prints all fields. Each conversation is printed on its own line.`,
 	f.IntVar(&o.offset, "offset", 0, "leave out the first `N` conversations")
 	f.BoolVar(&o.all, "all", false, "list the conversations of every workspace on this machine")
 	f.BoolVar(&o.refresh, "refresh", false, "check all files first, to see manual edits from the last minute")
-	f.BoolVar(&o.json, "json", false, "print an array of JSON objects")
+	f.BoolVar(&a.screen.asJSON, "json", false, "print an array of JSON objects")
 	f.StringVar(&o.format, "format", "", "print each conversation with `TEMPLATE`, such as '{{.ID}} {{.Title}}'")
 	return cmd
 }
@@ -80,13 +80,13 @@ func (a *app) agentNames() []string {
 }
 
 // check rejects invalid flags.
-func (o *listOptions) check() (err error) {
+func (o *listOptions) check(on screen) (err error) {
 	switch {
 	case o.limit < 0:
 		return &usageError{"--limit must not be negative", ""}
 	case o.offset < 0:
 		return &usageError{"--offset must not be negative", ""}
-	case o.json && o.format != "":
+	case on.asJSON && o.format != "":
 		return &usageError{"--json and --format cannot be combined", ""}
 	}
 	if err := knownWord("--sort", o.sort, orderNames()); err != nil {
@@ -97,7 +97,7 @@ func (o *listOptions) check() (err error) {
 }
 
 func runList(a *app, cmd *cobra.Command, o *listOptions) error {
-	err := o.check()
+	err := o.check(a.screen)
 	if err == nil && o.format != "" {
 		o.template, err = parseFormat(o.format, a.Now)
 	}
@@ -142,7 +142,7 @@ func printList(a *app, sel *selection, o *listOptions) error {
 		missing = errors.Join(missing, unlisted(sel.listings[i]))
 	}
 	err := a.pager.show(func(out io.Writer) error {
-		if o.json {
+		if a.screen.asJSON {
 			return sel.printJSON(out)
 		}
 		rows, err := sel.rows()
@@ -152,7 +152,9 @@ func printList(a *app, sel *selection, o *listOptions) error {
 		if o.template != nil {
 			return printFormat(out, o.template, rows)
 		}
-		t := screen{out, a.screen.errw, a.Now}.tableOn(out)
+		on := a.screen
+		on.out = out
+		t := on.tableOn(out)
 		if o.all {
 			t.nameWorkspaces()
 		}

@@ -12,7 +12,6 @@ import (
 )
 
 func logCommand(a *app) *cobra.Command {
-	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "log [<id>]",
 		Short: "List the commits of a conversation",
@@ -22,10 +21,10 @@ itself. Without an id it lists those of the current conversation.`,
 		Example: "  cortext log \"api design\"",
 		Args:    args(cobra.ArbitraryArgs),
 		RunE: a.within(func(cmd *cobra.Command, w *opened, list []string) error {
-			return runLog(cmd, a, w, strings.Join(list, " "), asJSON)
+			return runLog(cmd, a, w, strings.Join(list, " "))
 		}),
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.Flags().BoolVar(&a.screen.asJSON, "json", false, "print JSON")
 	return cmd
 }
 
@@ -38,7 +37,7 @@ type loggedRow struct {
 
 func loggedRowOf(c git.Logged) loggedRow { return loggedRow{c.ID, schema.NewTime(c.At), c.Subject} }
 
-func runLog(cmd *cobra.Command, a *app, w *opened, query string, asJSON bool) error {
+func runLog(cmd *cobra.Command, a *app, w *opened, query string) error {
 	e, err := w.caller().PickOrCurrent(query)
 	if err != nil {
 		return err
@@ -47,7 +46,7 @@ func runLog(cmd *cobra.Command, a *app, w *opened, query string, asJSON bool) er
 	if err != nil {
 		return err
 	}
-	if asJSON {
+	if a.screen.asJSON {
 		rows := []loggedRow{}
 		for _, c := range all {
 			rows = append(rows, loggedRowOf(c))

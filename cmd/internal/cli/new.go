@@ -9,7 +9,6 @@ import (
 )
 
 func newCommand(a *app) *cobra.Command {
-	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "new <type> <title>",
 		Short: "Start a conversation",
@@ -19,14 +18,14 @@ chat, or the name of a file in .workspace/commands/.`,
 		Example: "  cortext new brainstorm \"API design\"\n  cortext new plan the release\n  cortext new chat \"which cache?\" --json",
 		Args:    args(cobra.MinimumNArgs(2)),
 		RunE: a.within(func(cmd *cobra.Command, w *opened, list []string) error {
-			return runNew(cmd.Context(), a, w, list, asJSON)
+			return runNew(cmd.Context(), a, w, list)
 		}),
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print the conversation as JSON")
+	cmd.Flags().BoolVar(&a.screen.asJSON, "json", false, "print the conversation as JSON")
 	return cmd
 }
 
-func runNew(ctx context.Context, a *app, w *opened, list []string, asJSON bool) error {
+func runNew(ctx context.Context, a *app, w *opened, list []string) error {
 	e, paused, err := w.caller().New(list[0], strings.Join(list[1:], " "))
 	if err != nil {
 		return err
@@ -35,7 +34,7 @@ func runNew(ctx context.Context, a *app, w *opened, list []string, asJSON bool) 
 	if err := pauseIdle(ctx, a, w); err != nil {
 		return err
 	}
-	if asJSON {
+	if a.screen.asJSON {
 		return a.screen.json(rowOf(w.Workspace, e))
 	}
 	fmt.Fprintln(a.screen.out, visible(e.Path))

@@ -7,7 +7,7 @@ import (
 )
 
 func noteCommand(a *app) *cobra.Command {
-	var asJSON, replace bool
+	var replace bool
 	cmd := &cobra.Command{
 		Use:   "note <text> [<id>...]",
 		Short: "Add a note to conversations",
@@ -21,7 +21,7 @@ all notes, and an empty text removes them. cortext show prints the notes.`,
 			if err != nil {
 				return err
 			}
-			c := edit{organise.Note(list[0]), "note added", "already has this note", asJSON}
+			c := edit{organise.Note(list[0]), "note added", "already has this note"}
 			if replace {
 				c.change, c.done, c.had = organise.ReplaceNotes(list[0]), "notes replaced", "already has these notes"
 			}
@@ -29,6 +29,6 @@ all notes, and an empty text removes them. cortext show prints the notes.`,
 		}),
 	}
 	cmd.Flags().BoolVar(&replace, "replace", false, "replace all notes")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print the conversations as JSON")
+	cmd.Flags().BoolVar(&a.screen.asJSON, "json", false, "print the conversations as JSON")
 	return cmd
 }

@@ -11,8 +11,8 @@ import (
 )
 
 // printPayload prints a payload unchanged or, on a terminal, with control characters made visible.
-func printPayload(on screen, p *resume.Payload, asJSON bool) error {
-	if asJSON {
+func printPayload(on screen, p *resume.Payload) error {
+	if on.asJSON {
 		return on.json(struct {
 			Payload    string    `json:"payload"`
 			Tokens     int       `json:"tokens"`

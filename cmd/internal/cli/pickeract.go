@@ -92,7 +92,7 @@ func (r *reading) change(ctx context.Context, a picker.Action, row listing.Row) 
 		}
 		return back, stop.Remove(ctx, r.w, capture.New(r.w), e)
 	case archiveKey:
-		change, back.did = organise.Archive(!was.Archived), "archived"
+		change, back.did = organise.SetArchived(!was.Archived), "archived"
 		if was.Archived {
 			back.did = "back in lists"
 		}
@@ -121,7 +121,7 @@ func (r *reading) restore(was *schema.Session, action rune) error {
 	if err != nil {
 		return err
 	}
-	change := organise.Archive(was.Archived)
+	change := organise.SetArchived(was.Archived)
 	switch action {
 	case titleKey:
 		_, err = r.w.SetTitle(e, was.DisplayTitle())

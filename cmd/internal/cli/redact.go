@@ -54,13 +54,13 @@ one.`,
 	f.BoolVar(&o.rename, "rename", false, "also rename folders that git knows if their names have the text")
 	f.BoolVar(&o.dryRun, "dry-run", false, "only count; changes nothing")
 	f.BoolVarP(&o.yes, "yes", "y", false, "do not ask for confirmation")
-	f.BoolVar(&o.json, "json", false, "print JSON")
+	f.BoolVar(&a.screen.asJSON, "json", false, "print JSON")
 	return cmd
 }
 
 type redactOptions struct {
-	pattern, name                                        string
-	secret, documents, linked, rename, dryRun, yes, json bool
+	pattern, name                                  string
+	secret, documents, linked, rename, dryRun, yes bool
 }
 
 // A redaction is one run of the command.
@@ -206,7 +206,7 @@ func (d *redaction) report(ctx context.Context, r *redact.Redactor, done *redact
 	} else if !errors.Is(err, git.ErrNoRepository) {
 		d.app.screen.warn("git could not be searched: " + err.Error())
 	}
-	if d.options.json {
+	if d.app.screen.asJSON {
 		return d.app.screen.json(out)
 	}
 	out.print(d.app.screen)

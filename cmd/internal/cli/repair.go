@@ -14,7 +14,7 @@ import (
 	"cortext/store"
 )
 
-type repairOptions struct{ dryRun, undo, json bool }
+type repairOptions struct{ dryRun, undo bool }
 
 func repairCommand(a *app) *cobra.Command {
 	var o repairOptions
@@ -46,7 +46,7 @@ restores the files of the last repair, unless they have changed since. repair ex
 	f := cmd.Flags()
 	f.BoolVar(&o.dryRun, "dry-run", false, "show what would be done; changes nothing")
 	f.BoolVar(&o.undo, "undo", false, "restore the files from before the last repair")
-	f.BoolVar(&o.json, "json", false, "print the result as JSON")
+	f.BoolVar(&a.screen.asJSON, "json", false, "print the result as JSON")
 	return cmd
 }
 
@@ -120,7 +120,7 @@ func (r repairing) run(ctx context.Context, queries []string) error {
 	if err != nil {
 		errs = append(errs, err)
 	}
-	if r.opts.json {
+	if r.a.screen.asJSON {
 		errs = append(errs, r.printJSON(results, lost, links))
 	} else {
 		r.printEnd(results, lost, links)
@@ -164,7 +164,7 @@ func (r repairing) link(queries []string, targets []repair.Target) (links []repa
 			}
 		}
 		links = append(links, repairedLink{u.Old.Session.ID, u.Old.Path, u.Fork.Session.ID})
-		if !r.opts.json {
+		if !r.a.screen.asJSON {
 			would := "names"
 			if r.opts.dryRun {
 				would = "would name"
@@ -200,7 +200,7 @@ func (r repairing) each(ctx context.Context, targets []repair.Target) (results [
 		}
 		lost = append(lost, got.Lost...)
 		results = append(results, got)
-		if !r.opts.json {
+		if !r.a.screen.asJSON {
 			r.print(got)
 		}
 	}
@@ -386,14 +386,14 @@ func (r repairing) undo(queries []string) error {
 			continue
 		}
 		list = append(list, undone{p.ID, p.Path, p.Files})
-		if r.opts.json {
+		if r.a.screen.asJSON {
 			continue
 		}
 		for _, file := range p.Files {
 			fmt.Fprintf(r.a.screen.out, "%s: as before the repair of %s\n", visible(file), p.At.Time().Local().Format("2006-01-02 15:04:05"))
 		}
 	}
-	if r.opts.json {
+	if r.a.screen.asJSON {
 		errs = append(errs, r.a.screen.json(map[string]any{"undone": list}))
 	}
 	return errors.Join(errs...)

@@ -25,7 +25,7 @@ type resumeOptions struct {
 	session    string   // id from --session
 	into       string   // folder of another workspace
 
-	print, dryRun, list, json, latest, here, fresh bool
+	print, dryRun, list, latest, here, fresh bool
 }
 
 func (o *resumeOptions) launchOptions() launch.Options {
@@ -64,7 +64,7 @@ func (o *resumeOptions) define(a *app, cmd *cobra.Command) {
 	f.StringVar(&o.agent, "agent", "", "the `AGENT` to resume in: claude, opencode, gemini (default: the last one used)")
 	o.candidates.defineCommon(cmd, "any")
 	f.StringVar(&o.into, "into", "", "continue in the workspace in `DIR`, in a new conversation there")
-	f.BoolVar(&o.json, "json", false, "print JSON")
+	f.BoolVar(&a.screen.asJSON, "json", false, "print JSON")
 	o.payloadFlags.define(cmd)
 	cmd.RunE = func(cmd *cobra.Command, list []string) error {
 		if at := cmd.ArgsLenAtDash(); at >= 0 {
@@ -113,7 +113,7 @@ func runResume(a *app, cmd *cobra.Command, query string, o resumeOptions) error 
 		if err != nil {
 			return err
 		}
-		return listMatches(a.screen, w, recent(list, o.Since), o.json)
+		return listMatches(a.screen, w, recent(list, o.Since))
 	}
 	starts := !o.print && !o.dryRun
 	if starts && (query != "" || o.latest || !a.terminal.fullScreen()) { // the picker does this in the background
@@ -189,8 +189,8 @@ func resumeHere(ctx context.Context, a *app, w *opened, query string) error {
 }
 
 // listMatches prints conversations that match.
-func listMatches(on screen, w *opened, matches []store.Entry, asJSON bool) error {
-	if asJSON {
+func listMatches(on screen, w *opened, matches []store.Entry) error {
+	if on.asJSON {
 		return on.json(rowsOf(w.Workspace, matches))
 	}
 	on.table(matches)

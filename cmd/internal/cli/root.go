@@ -39,7 +39,7 @@ type app struct {
 }
 
 func newApp(p Process) *app {
-	on := screen{p.Out, p.Err, p.Now}
+	on := screen{out: p.Out, errw: p.Err, now: p.Now}
 	return &app{Process: p, screen: on, terminal: terminal{p.In, p.Out}, pager: pager{screen: on, interrupts: p.Interrupts}}
 }
 
@@ -100,7 +100,7 @@ or another one, within a token budget.`,
 	root.RunE = func(cmd *cobra.Command, args []string) error {
 		switch {
 		case *version:
-			return printVersion(a.screen, false)
+			return printVersion(a.screen)
 		case len(args) == 0 && a.inWorkspace():
 			chat := chatCommand(a)
 			chat.SetContext(cmd.Context())

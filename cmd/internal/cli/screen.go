@@ -21,6 +21,7 @@ import (
 type screen struct {
 	out, errw io.Writer
 	now       func() time.Time
+	asJSON    bool // --json
 }
 
 // warn prints warnings, one per line.

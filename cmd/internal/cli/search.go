@@ -20,9 +20,9 @@ import (
 
 type searchOptions struct {
 	filterFlags
-	in                         string
-	limit                      int
-	regexp, all, allHits, json bool
+	in                   string
+	limit                int
+	regexp, all, allHits bool
 }
 
 func searchCommand(a *app) *cobra.Command {
@@ -52,7 +52,7 @@ are also searched. Of a sub-agent, only its answer is searched, which is the out
 	f.IntVar(&o.limit, "limit", 0, "show at most `N` conversations")
 	f.BoolVar(&o.all, "all", false, "search every workspace on this machine")
 	f.BoolVar(&o.allHits, "all-hits", false, "show every hit, not only the best of each conversation")
-	f.BoolVar(&o.json, "json", false, "print an array of JSON objects, one for each conversation")
+	f.BoolVar(&a.screen.asJSON, "json", false, "print an array of JSON objects, one for each conversation")
 	return cmd
 }
 
@@ -120,12 +120,12 @@ func runSearch(a *app, cmd *cobra.Command, words []string, o *searchOptions) err
 		hidden = len(results) - o.limit
 		results = results[:o.limit]
 	}
-	if o.json {
+	if a.screen.asJSON {
 		err = a.screen.json(foundRows(results))
 	} else {
 		err = showFound(a.screen, results)
 	}
-	if hidden > 0 && !o.json {
+	if hidden > 0 && !a.screen.asJSON {
 		fmt.Fprintf(a.screen.errw, "%s not shown: leave out --limit to see them\n", count(hidden, "more conversation"))
 	}
 	err = errors.Join(err, failed)

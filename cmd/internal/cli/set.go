@@ -9,7 +9,6 @@ import (
 )
 
 func setCommand(a *app) *cobra.Command {
-	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "set <key>=<value>... [<id>...]",
 		Short: "Set custom values on conversations",
@@ -31,10 +30,10 @@ current one. An empty value removes the key. cortext show prints the values.`,
 				keys = append(keys, v.Key)
 			}
 			shown := oneLine(strings.Join(keys, ", "))
-			return edit{organise.Set(values), "set " + shown, "already has this value of " + shown, asJSON}.apply(cmd.Context(), a, w, entries)
+			return edit{organise.Set(values), "set " + shown, "already has this value of " + shown}.apply(cmd.Context(), a, w, entries)
 		}),
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print the conversations as JSON")
+	cmd.Flags().BoolVar(&a.screen.asJSON, "json", false, "print the conversations as JSON")
 	return cmd
 }
 

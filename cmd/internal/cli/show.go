@@ -32,7 +32,7 @@ agent reported, its modes, and the files that it changed. --message omits the ov
 			return runShow(a, cmd, strings.Join(list, " "), o)
 		},
 	}
-	cmd.Flags().BoolVar(&o.json, "json", false, "print {\"session\":…,\"messages\":[…],\"tools\":[…],\"overview\":…}")
+	cmd.Flags().BoolVar(&a.screen.asJSON, "json", false, "print {\"session\":…,\"messages\":[…],\"tools\":[…],\"overview\":…}")
 	cmd.Flags().BoolVar(&o.reasoning, "reasoning", false, "include the model's reasoning")
 	cmd.Flags().StringVar(&o.message, "message", "", "show only message `N`, a range N-M, or a comma-separated list of these, numbered as in the payload")
 	cmd.Flags().IntVar(&o.around, "around", 0, "show message `N` with those before and after it")
@@ -44,7 +44,7 @@ agent reported, its modes, and the files that it changed. --message omits the ov
 type showOptions struct {
 	message              string
 	last, around, branch int
-	reasoning, json      bool
+	reasoning            bool
 }
 
 func runShow(a *app, cmd *cobra.Command, query string, o showOptions) error {
@@ -91,11 +91,13 @@ func runShow(a *app, cmd *cobra.Command, query string, o showOptions) error {
 			return err
 		}
 	}
-	if o.json {
+	if a.screen.asJSON {
 		return showJSON(a.screen, found, about)
 	}
 	return a.pager.show(func(out io.Writer) error {
-		return showText(screen{out, a.screen.errw, a.Now}, found, about, o.reasoning)
+		on := a.screen
+		on.out = out
+		return showText(on, found, about, o)
 	})
 }
 
@@ -140,7 +142,7 @@ func showJSON(on screen, found *history.Shown, about *history.Overview) error {
 	return on.json(out)
 }
 
-func showText(on screen, found *history.Shown, about *history.Overview, reasoning bool) error {
+func showText(on screen, found *history.Shown, about *history.Overview, o showOptions) error {
 	w := bufio.NewWriter(on.out)
 	head := func(format string, args ...any) { fmt.Fprintln(w, bold(on.out, fmt.Sprintf(format, args...))) }
 	s := found.Entry.Session
@@ -161,7 +163,7 @@ func showText(on screen, found *history.Shown, about *history.Overview, reasonin
 	for _, m := range found.Messages {
 		fmt.Fprintln(w)
 		head("── %d %s %s", m.Number, m.Role, oneLine(string(m.Timestamp)))
-		if reasoning && m.Reasoning != "" {
+		if o.reasoning && m.Reasoning != "" {
 			fmt.Fprintf(w, "[reasoning]\n%s\n[end of reasoning]\n", visible(m.Reasoning))
 		}
 		if m.Content != "" {

@@ -134,7 +134,7 @@ func (s starter) print(ctx context.Context, e store.Entry) error {
 		return err
 	}
 	s.app.notices(s.w).built(built)
-	return printPayload(s.app.screen, built.Payload, s.options.json)
+	return printPayload(s.app.screen, built.Payload)
 }
 
 // dryRun prints what a launch would deliver and how. If the launch is not possible, it
@@ -154,7 +154,7 @@ func (s starter) dryRun(ctx context.Context, e store.Entry) error {
 		}
 	}
 	s.app.notices(s.w).built(built)
-	if s.options.json {
+	if s.app.screen.asJSON {
 		return errors.Join(s.app.screen.json(plannedOf(rowOf(s.w.Workspace, built.Entry), built, plan)), planErr)
 	}
 	printPlan(s.app.screen, built, plan)

@@ -20,7 +20,7 @@ import (
 
 func statsCommand(a *app) *cobra.Command {
 	var by string
-	var asJSON, all bool
+	var all bool
 	cmd := &cobra.Command{
 		Use:   "stats",
 		Short: "Count conversations, turns, tokens and tool calls",
@@ -32,12 +32,12 @@ counts once.`,
 		Example: "  cortext stats --by model",
 		Args:    args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return runStats(cmd, a, stats.By(by), all, asJSON)
+			return runStats(cmd, a, stats.By(by), all)
 		},
 	}
 	cmd.Flags().StringVar(&by, "by", "", "group by `WHAT`: type, agent, model, tag or day")
 	cmd.Flags().BoolVar(&all, "all", false, "count the conversations of all workspaces on this machine")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print the counts as JSON")
+	cmd.Flags().BoolVar(&a.screen.asJSON, "json", false, "print the counts as JSON")
 	return cmd
 }
 
@@ -47,7 +47,7 @@ const (
 	filesListed = 100
 )
 
-func runStats(cmd *cobra.Command, a *app, by stats.By, all, asJSON bool) error {
+func runStats(cmd *cobra.Command, a *app, by stats.By, all bool) error {
 	if by != "" && !slices.Contains(stats.Groupings, by) {
 		var names []string
 		for _, g := range stats.Groupings {
@@ -63,7 +63,7 @@ func runStats(cmd *cobra.Command, a *app, by stats.By, all, asJSON bool) error {
 	s := stats.Stats{Absolute: all}
 	err := addAll(cmd.Context(), a.screen, &s, by, sel.workspaces)
 	a.screen.clearLine()
-	if asJSON {
+	if a.screen.asJSON {
 		s.Finish(by, filesListed)
 		if jsonErr := a.screen.json(s); err == nil {
 			err = jsonErr

@@ -12,7 +12,6 @@ import (
 )
 
 func statusCommand(a *app) *cobra.Command {
-	var asJSON bool
 	cmd := &cobra.Command{
 		Use:     "status <id> [active|paused|completed]",
 		Short:   "Show or set the status of a conversation",
@@ -20,14 +19,14 @@ func statusCommand(a *app) *cobra.Command {
 		Example: "  cortext status \"api design\"\n  cortext status \"api design\" completed\n  cortext status \"api design\" paused --json",
 		Args:    args(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, list []string) error {
-			return runStatus(a, cmd, list, asJSON)
+			return runStatus(a, cmd, list)
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print the conversation as JSON")
+	cmd.Flags().BoolVar(&a.screen.asJSON, "json", false, "print the conversation as JSON")
 	return cmd
 }
 
-func runStatus(a *app, cmd *cobra.Command, list []string, asJSON bool) error {
+func runStatus(a *app, cmd *cobra.Command, list []string) error {
 	query, status, err := statusIn(list)
 	if err != nil {
 		return err
@@ -52,7 +51,7 @@ func runStatus(a *app, cmd *cobra.Command, list []string, asJSON bool) error {
 	}
 	a.notices(w).oneSided(cmd.Context(), e.Path)
 	a.notices(w).removed(w.Removed.LeftoversAmong(e))
-	if asJSON {
+	if a.screen.asJSON {
 		return a.screen.json(rowOf(w.Workspace, e))
 	}
 	fmt.Fprintf(a.screen.out, "%s is %s\n", oneLine(e.Session.DisplayTitle()), workspace.ShownStatus(e))

@@ -13,7 +13,6 @@ import (
 )
 
 func stopCommand(a *app) *cobra.Command {
-	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "stop [<id>]",
 		Short: "Save a conversation and pause it",
@@ -25,14 +24,14 @@ cannot be saved, stop saves the rest and exits with 1.`,
 		Example: "  cortext stop\n  cortext stop \"api design\"\n  cortext stop \"api design\" --json",
 		Args:    args(cobra.ArbitraryArgs),
 		RunE: a.within(func(cmd *cobra.Command, w *opened, list []string) error {
-			return runStop(cmd.Context(), a, w, strings.Join(list, " "), asJSON)
+			return runStop(cmd.Context(), a, w, strings.Join(list, " "))
 		}),
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print the conversation as JSON")
+	cmd.Flags().BoolVar(&a.screen.asJSON, "json", false, "print the conversation as JSON")
 	return cmd
 }
 
-func runStop(ctx context.Context, a *app, w *opened, query string, asJSON bool) error {
+func runStop(ctx context.Context, a *app, w *opened, query string) error {
 	if err := discoverAll(ctx, a.screen, w); err != nil {
 		return err
 	}
@@ -57,7 +56,7 @@ func runStop(ctx context.Context, a *app, w *opened, query string, asJSON bool) 
 	for _, warning := range stopped.Warnings {
 		a.screen.warn(warning.Error())
 	}
-	if asJSON {
+	if a.screen.asJSON {
 		err = a.screen.json(rowOf(w.Workspace, stopped.Entry))
 	} else {
 		printStopped(a.screen, stopped)

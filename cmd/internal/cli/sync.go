@@ -14,13 +14,8 @@ import (
 	"cortext/cmd/internal/shell"
 )
 
-type syncOptions struct {
-	capture.SyncOptions
-	json bool
-}
-
 func syncCommand(a *app) *cobra.Command {
-	var o syncOptions
+	var o capture.SyncOptions
 	cmd := &cobra.Command{
 		Use:   "sync",
 		Short: "Import sessions this workspace is missing",
@@ -42,11 +37,11 @@ the work tree stay set aside; --restore puts them back.`,
 	f.StringSliceVar(&o.Agents, "agent", nil, "search only the store of `AGENT`")
 	f.StringArrayVar(&o.Was, "was", nil, "also import sessions that ran in `DIR`, an earlier location of the work tree")
 	f.BoolVar(&o.Restore, "restore", false, "put back conversations that git removed from the work tree")
-	f.BoolVar(&o.json, "json", false, "print the result as JSON")
+	f.BoolVar(&a.screen.asJSON, "json", false, "print the result as JSON")
 	return cmd
 }
 
-func runSync(ctx context.Context, a *app, w *opened, o syncOptions) error {
+func runSync(ctx context.Context, a *app, w *opened, o capture.SyncOptions) error {
 	for i, dir := range o.Was {
 		abs, err := filepath.Abs(dir)
 		if err != nil {
@@ -58,7 +53,7 @@ func runSync(ctx context.Context, a *app, w *opened, o syncOptions) error {
 	if isTerminal(a.screen.errw) {
 		o.Progress = func(agent string, done, total int) { a.screen.progress("%s: %d of %d", agent, done, total) }
 	}
-	out, err := w.leftovers().Sync(ctx, o.SyncOptions)
+	out, err := w.leftovers().Sync(ctx, o)
 	a.screen.clearLine()
 	if errors.Is(err, context.Canceled) {
 		return errors.New("stopped: what was captured so far is kept, run the same command to continue")
@@ -66,7 +61,7 @@ func runSync(ctx context.Context, a *app, w *opened, o syncOptions) error {
 	if err != nil {
 		return err
 	}
-	if err := printSynced(a.notices(w), out, o.json); err != nil {
+	if err := printSynced(a.notices(w), out); err != nil {
 		return err
 	}
 	var said []string
@@ -95,7 +90,7 @@ type waitingRow struct {
 }
 
 // printSynced prints the result of a sync.
-func printSynced(say notices, out *capture.SyncResult, asJSON bool) error {
+func printSynced(say notices, out *capture.SyncResult) error {
 	on, w := say.screen, say.w
 	all, err := w.Store.List()
 	if err != nil {
@@ -103,7 +98,7 @@ func printSynced(say notices, out *capture.SyncResult, asJSON bool) error {
 	}
 	say.waiting(all...)
 	say.twins(all...)
-	if asJSON {
+	if on.asJSON {
 		waiting, _ := w.Waiting(all...)
 		waits := []waitingRow{}
 		for _, v := range waiting {
@@ -121,7 +116,7 @@ func printSynced(say notices, out *capture.SyncResult, asJSON bool) error {
 			"elsewhere": out.Elsewhere, "taken": out.Taken, "waiting": waits, "errors": messages(out.Errors)})
 	}
 	for _, got := range out.New {
-		if err := printImported(on, &got, false); err != nil {
+		if err := printImported(on, &got); err != nil {
 			return err
 		}
 	}

@@ -35,7 +35,7 @@ func hostileRows() (rows []row) {
 
 func tableAt(width int, places bool) (*table, *bytes.Buffer) {
 	var out bytes.Buffer
-	t := screen{&out, io.Discard, func() time.Time { return testNow }}.tableOf(&out, width)
+	t := screen{out: &out, errw: io.Discard, now: func() time.Time { return testNow }}.tableOf(&out, width)
 	if places {
 		t.nameWorkspaces()
 	}

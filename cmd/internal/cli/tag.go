@@ -13,7 +13,6 @@ import (
 )
 
 func tagCommand(a *app) *cobra.Command {
-	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "tag [<tag>[,<tag>...] [<id>...]]",
 		Short: "Tag conversations, or list the tags in use",
@@ -23,7 +22,7 @@ query. Without arguments, it lists the tags in use and how many conversations ha
 		Args:    args(cobra.ArbitraryArgs),
 		RunE: a.within(func(cmd *cobra.Command, w *opened, list []string) error {
 			if len(list) == 0 {
-				return listTags(a, w, asJSON)
+				return listTags(a, w)
 			}
 			tags, err := organise.ParseTags(list[0])
 			if err != nil {
@@ -34,10 +33,10 @@ query. Without arguments, it lists the tags in use and how many conversations ha
 				return err
 			}
 			shown := oneLine(strings.Join(tags, ", "))
-			return edit{organise.Tag(tags), "tagged " + shown, "already tagged " + shown, asJSON}.apply(cmd.Context(), a, w, entries)
+			return edit{organise.Tag(tags), "tagged " + shown, "already tagged " + shown}.apply(cmd.Context(), a, w, entries)
 		}),
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.Flags().BoolVar(&a.screen.asJSON, "json", false, "print JSON")
 	return cmd
 }
 
@@ -48,7 +47,7 @@ type tagCount struct {
 }
 
 // listTags prints the tags in use, most used first.
-func listTags(a *app, w *opened, asJSON bool) error {
+func listTags(a *app, w *opened) error {
 	all, err := w.Store.List()
 	if err != nil {
 		return err
@@ -68,7 +67,7 @@ func listTags(a *app, w *opened, asJSON bool) error {
 	slices.SortStableFunc(counts, func(a, b tagCount) int {
 		return cmp.Or(b.Conversations-a.Conversations, strings.Compare(strings.ToLower(a.Tag), strings.ToLower(b.Tag)))
 	})
-	if asJSON {
+	if a.screen.asJSON {
 		return a.screen.json(counts)
 	}
 	if len(counts) == 0 {

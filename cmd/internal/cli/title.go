@@ -13,7 +13,7 @@ import (
 )
 
 func titleCommand(a *app) *cobra.Command {
-	var asJSON, auto bool
+	var auto bool
 	cmd := &cobra.Command{
 		Use:   "title [<id>] <text>",
 		Short: "Rename a conversation",
@@ -28,20 +28,20 @@ the environment), it asks a model. Otherwise it uses the first prompt.`,
 		Args: args(cobra.ArbitraryArgs),
 		RunE: a.within(func(cmd *cobra.Command, w *opened, list []string) error {
 			if auto {
-				return runAutoTitle(cmd.Context(), a, w, list, asJSON)
+				return runAutoTitle(cmd.Context(), a, w, list)
 			}
 			if len(list) == 0 {
 				return &usageError{"the new title is missing", "name the conversation, then the title; or let --auto make one"}
 			}
-			return runTitle(a, w, list, asJSON)
+			return runTitle(a, w, list)
 		}),
 	}
 	cmd.Flags().BoolVar(&auto, "auto", false, "make titles with the summarizer from the settings; takes several ids")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print the conversation as JSON; with --auto, a list")
+	cmd.Flags().BoolVar(&a.screen.asJSON, "json", false, "print the conversation as JSON; with --auto, a list")
 	return cmd
 }
 
-func runTitle(a *app, w *opened, list []string, asJSON bool) error {
+func runTitle(a *app, w *opened, list []string) error {
 	query, text := list[0], strings.Join(list[1:], " ")
 	if len(list) == 1 {
 		if _, err := w.Pick(list[0]); err == nil {
@@ -58,7 +58,7 @@ func runTitle(a *app, w *opened, list []string, asJSON bool) error {
 		return err
 	}
 	a.notices(w).removed(w.Removed.LeftoversAmong(e))
-	if asJSON {
+	if a.screen.asJSON {
 		return a.screen.json(rowOf(w.Workspace, e))
 	}
 	already := ""
@@ -72,7 +72,7 @@ func runTitle(a *app, w *opened, list []string, asJSON bool) error {
 
 // runAutoTitle makes titles for conversations. It goes on after a failure, unless the model
 // does not answer at all.
-func runAutoTitle(ctx context.Context, a *app, w *opened, queries []string, asJSON bool) error {
+func runAutoTitle(ctx context.Context, a *app, w *opened, queries []string) error {
 	entries, err := pickMany(w, queries)
 	if err != nil {
 		return err
@@ -89,7 +89,7 @@ func runAutoTitle(ctx context.Context, a *app, w *opened, queries []string, asJS
 			return ctx.Err()
 		case err != nil:
 			errs = append(errs, fmt.Errorf("no title for %s: %w", visible(e.Path), err))
-		case asJSON:
+		case a.screen.asJSON:
 			rows = append(rows, rowOf(w.Workspace, e))
 		case before == e.Session.DisplayTitle():
 			fmt.Fprintf(a.screen.out, "%s: already called %s\n", visible(e.Path), oneLine(before))
@@ -102,7 +102,7 @@ func runAutoTitle(ctx context.Context, a *app, w *opened, queries []string, asJS
 		}
 	}
 	a.notices(w).removed(w.Removed.LeftoversAmong(entries...))
-	if asJSON {
+	if a.screen.asJSON {
 		errs = append(errs, a.screen.json(rows))
 	} else {
 		a.notices(w).waiting(entries...)

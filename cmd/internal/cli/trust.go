@@ -31,7 +31,7 @@ and a change must be allowed again. Your own settings need no trust: see cortext
 		Example: "  cortext trust",
 		Args:    args(cobra.NoArgs),
 		RunE: a.within(func(cmd *cobra.Command, w *opened, _ []string) error {
-			if o.yes && o.revoke || o.json && (o.yes || o.revoke) {
+			if o.yes && o.revoke || a.screen.asJSON && (o.yes || o.revoke) {
 				return &usageError{"--yes, --revoke and --json exclude each other", "usage: " + cmd.UseLine()}
 			}
 			return runTrust(cmd.Context(), a, w, o)
@@ -40,11 +40,11 @@ and a change must be allowed again. Your own settings need no trust: see cortext
 	f := cmd.Flags()
 	f.BoolVarP(&o.yes, "yes", "y", false, "allow them without asking")
 	f.BoolVar(&o.revoke, "revoke", false, "stop allowing them")
-	f.BoolVar(&o.json, "json", false, "print the programs and settings and whether they are allowed as JSON; changes nothing")
+	f.BoolVar(&a.screen.asJSON, "json", false, "print the programs and settings and whether they are allowed as JSON; changes nothing")
 	return cmd
 }
 
-type trustOptions struct{ yes, revoke, json bool }
+type trustOptions struct{ yes, revoke bool }
 
 func runTrust(ctx context.Context, a *app, w *opened, o trustOptions) error {
 	root, register := w.Store.Root(), a.programs(w).register
@@ -67,7 +67,7 @@ func runTrust(ctx context.Context, a *app, w *opened, o trustOptions) error {
 		return err
 	}
 	t := trust{now, w.Settings.Guarded, was}
-	if o.json {
+	if a.screen.asJSON {
 		return a.screen.json(t.json())
 	}
 	if len(now.Programs())+len(t.settings) == 0 {
@@ -79,11 +79,13 @@ func runTrust(ctx context.Context, a *app, w *opened, o trustOptions) error {
 		fmt.Fprintf(a.screen.out, "They are allowed to %s.\n", t.verb())
 		return nil
 	}
-	yes, err := askTrust(ctx, a.terminal, o.yes, t.verb())
-	switch {
-	case err != nil:
-		return err
-	case !yes:
+	yes := o.yes
+	if !yes {
+		if yes, err = askTrust(ctx, a.terminal, t.verb()); err != nil {
+			return err
+		}
+	}
+	if !yes {
 		fmt.Fprintf(a.screen.out, "They do not %s.\n", t.verb())
 		return nil
 	}
@@ -94,12 +96,9 @@ func runTrust(ctx context.Context, a *app, w *opened, o trustOptions) error {
 	return nil
 }
 
-// askTrust asks whether what was shown may run or apply, unless the answer was given.
-func askTrust(ctx context.Context, t terminal, yes bool, verb string) (bool, error) {
-	switch {
-	case yes:
-		return true, nil
-	case !t.present():
+// askTrust asks whether what was shown may run or apply.
+func askTrust(ctx context.Context, t terminal, verb string) (bool, error) {
+	if !t.present() {
 		return false, &usageError{"there is no terminal to ask on", "read what is listed, then run cortext trust --yes"}
 	}
 	return t.ask(ctx, "Read them first. May they "+verb+" here, as they are now?")

@@ -10,7 +10,7 @@ import (
 )
 
 func unarchiveCommand(a *app) *cobra.Command {
-	var asJSON, automatic bool
+	var automatic bool
 	cmd := &cobra.Command{
 		Use:   "unarchive <id>...",
 		Short: "Show archived conversations in lists again",
@@ -35,10 +35,10 @@ archiving, by the settings auto_archive_days and max_conversations.`,
 			if len(entries) == 0 {
 				fmt.Fprintln(a.screen.errw, "there is no automatic archiving to undo: nothing to do")
 			}
-			return edit{organise.Archive(false), "in lists again", "was not archived", asJSON}.apply(cmd.Context(), a, w, entries)
+			return edit{organise.SetArchived(false), "in lists again", "was not archived"}.apply(cmd.Context(), a, w, entries)
 		}),
 	}
 	cmd.Flags().BoolVar(&automatic, "automatic", false, "undo the last automatic archiving")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print the conversations as JSON")
+	cmd.Flags().BoolVar(&a.screen.asJSON, "json", false, "print the conversations as JSON")
 	return cmd
 }

@@ -9,7 +9,6 @@ import (
 )
 
 func untagCommand(a *app) *cobra.Command {
-	var asJSON bool
 	cmd := &cobra.Command{
 		Use:     "untag <tag>[,<tag>...] [<id>...]",
 		Short:   "Remove tags from conversations",
@@ -26,9 +25,9 @@ func untagCommand(a *app) *cobra.Command {
 				return err
 			}
 			shown := oneLine(strings.Join(tags, ", "))
-			return edit{organise.Untag(tags), "no longer tagged " + shown, "was not tagged " + shown, asJSON}.apply(cmd.Context(), a, w, entries)
+			return edit{organise.Untag(tags), "no longer tagged " + shown, "was not tagged " + shown}.apply(cmd.Context(), a, w, entries)
 		}),
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print the conversations as JSON")
+	cmd.Flags().BoolVar(&a.screen.asJSON, "json", false, "print the conversations as JSON")
 	return cmd
 }

@@ -11,7 +11,6 @@ import (
 )
 
 func versionCommand(a *app) *cobra.Command {
-	var asJSON bool
 	cmd := &cobra.Command{
 		Use:     "version",
 		Short:   "Print the version",
@@ -19,19 +18,19 @@ func versionCommand(a *app) *cobra.Command {
 		Example: "  cortext version",
 		Args:    args(cobra.NoArgs),
 		RunE: func(*cobra.Command, []string) error {
-			return printVersion(a.screen, asJSON)
+			return printVersion(a.screen)
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print the versions as JSON")
+	cmd.Flags().BoolVar(&a.screen.asJSON, "json", false, "print the versions as JSON")
 	return cmd
 }
 
-func printVersion(on screen, asJSON bool) error {
+func printVersion(on screen) error {
 	version := "devel"
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
 		version = info.Main.Version
 	}
-	if asJSON {
+	if on.asJSON {
 		return on.json(map[string]string{"version": version, "format": schema.Version, "go": runtime.Version()})
 	}
 	fmt.Fprintf(on.out, "cortext %s, format %s, %s\n", version, schema.Version, runtime.Version())

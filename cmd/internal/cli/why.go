@@ -12,7 +12,6 @@ import (
 )
 
 func whyCommand(a *app) *cobra.Command {
-	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "why <commit>|<file>[:<line>]",
 		Short: "Show the conversation that led to a commit or to a line of a file",
@@ -26,10 +25,10 @@ both changed, the time and the branch.`,
 		Example: "  cortext why HEAD~2\n  cortext why src/cache.go:12",
 		Args:    args(cobra.ExactArgs(1)),
 		RunE: a.within(func(cmd *cobra.Command, w *opened, list []string) error {
-			return runWhy(cmd, a, w, list[0], asJSON)
+			return runWhy(cmd, a, w, list[0])
 		}),
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.Flags().BoolVar(&a.screen.asJSON, "json", false, "print JSON")
 	return cmd
 }
 
@@ -43,7 +42,7 @@ type why struct {
 	Because      []string  `json:"because,omitempty"`
 }
 
-func runWhy(cmd *cobra.Command, a *app, w *opened, what string, asJSON bool) error {
+func runWhy(cmd *cobra.Command, a *app, w *opened, what string) error {
 	dir, err := a.folder()
 	if err != nil {
 		return err
@@ -61,7 +60,7 @@ func runWhy(cmd *cobra.Command, a *app, w *opened, what string, asJSON bool) err
 	if err != nil {
 		return err
 	}
-	if asJSON {
+	if a.screen.asJSON {
 		return a.screen.json(why{Commit: loggedRowOf(commit), Conversation: rowOf(w.Workspace, r.Entry), Message: r.Prompt.Number, Prompt: r.Prompt.Content, Guess: len(r.Guesses) > 0, Because: r.Guesses})
 	}
 	out := a.screen.out

@@ -5,6 +5,7 @@ package compact
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"time"
 
@@ -54,13 +55,26 @@ type Range struct {
 	Why          string // why there is no summary, unless it was simply never made
 }
 
-// Compact lists the ranges of a conversation that summaries replace. With apply it makes
-// the missing summaries, using the configured summarizer. The last range still grows, but
-// is summarized only once, and by a model only if it is the only range. Messages added to
-// it since stay as they are.
-func (c *Compactor) Compact(ctx context.Context, e store.Entry, apply bool) (*Result, error) {
+// Preview lists the ranges of a conversation that summaries replace.
+func (c *Compactor) Preview(e store.Entry) (*Result, error) {
 	conv, err := c.ws.Open(e)
-	if err == nil && apply && !conv.IsWaiting() && c.ws.Tree.Away(conv) != "" { // waiting conversations have waiting summaries, too
+	if err != nil {
+		return nil, err
+	}
+	defer conv.Close()
+	p, err := c.plan(conv)
+	if err != nil {
+		return nil, err
+	}
+	return p.result, nil
+}
+
+// Compact makes the missing summaries of a conversation, using the configured summarizer.
+// The last range still grows, but is summarized only once, and by a model only if it is the
+// only range. Messages added to it since stay as they are.
+func (c *Compactor) Compact(ctx context.Context, e store.Entry) (*Result, error) {
+	conv, err := c.ws.Open(e)
+	if err == nil && !conv.IsWaiting() && c.ws.Tree.Away(conv) != "" { // waiting conversations have waiting summaries, too
 		if err = conv.Close(); err == nil {
 			conv, err = c.ws.Conversation(e.Path)
 		}
@@ -69,10 +83,21 @@ func (c *Compactor) Compact(ctx context.Context, e store.Entry, apply bool) (*Re
 		return nil, err
 	}
 	defer conv.Close()
-	return c.compact(ctx, conv, apply)
+	p, err := c.plan(conv)
+	if err != nil {
+		return nil, err
+	}
+	return c.carryOut(ctx, p)
 }
 
-func (c *Compactor) compact(ctx context.Context, conv *store.Conversation, apply bool) (*Result, error) {
+// A plan lists the ranges of a conversation, and those that a summary can be made for.
+type plan struct {
+	maker
+	result  *Result
+	missing map[int]summary.Range // by the index in result.Ranges
+}
+
+func (c *Compactor) plan(conv *store.Conversation) (*plan, error) {
 	s, damage, err := conv.Session()
 	if err != nil {
 		return nil, err
@@ -82,36 +107,54 @@ func (c *Compactor) compact(ctx context.Context, conv *store.Conversation, apply
 		return nil, err
 	}
 	have, broken := conv.Summaries()
-	out := &Result{Messages: len(h.Messages), Damage: slices.Concat(damage, more, broken)}
-	m := maker{c: c, conversation: conv, history: h, session: s, broken: broken}
+	p := &plan{
+		maker:   maker{c: c, conversation: conv, history: h, session: s, broken: broken},
+		result:  &Result{Messages: len(h.Messages), Damage: slices.Concat(damage, more, broken)},
+		missing: map[int]summary.Range{},
+	}
 	for i, r := range summary.Plan(h, summary.Options{Threshold: c.ws.Config.SummarizeAfter, Keep: c.ws.Config.KeepMessages}) {
 		at := Range{First: h.Messages[r.Start].Number, Last: h.Messages[r.End-1].Number}
 		sum, end := made(have, h, r)
 		switch {
 		case sum != nil:
 			at.Last = h.Messages[end-1].Number
+			at.describe(sum)
 		case r.Open && i > 0 && c.asksModel():
 			at.Why = "it is still growing: a model summarizes it once it is complete"
-		case apply:
-			if sum, err = m.make(ctx, r); ctx.Err() != nil {
-				return out, ctx.Err()
-			}
-			at.Made = sum != nil
-			if err != nil {
-				at.Why = err.Error()
-			} else if sum == nil {
-				at.Why = "it has no sentence worth keeping"
-			}
+		default:
+			p.missing[i] = r
 		}
-		if sum != nil {
-			at.SourceTokens, at.Tokens, at.Method = sum.SourceTokens, sum.Tokens, sum.Method
-		}
-		out.Ranges = append(out.Ranges, at)
+		p.result.Ranges = append(p.result.Ranges, at)
 	}
-	if out.Failed = m.failed(); apply && len(out.Failed) == 0 && c.asksModel() {
-		return out, c.recordAsked(conv.Path(), asked{Messages: s.MessageCount, Done: true})
+	return p, nil
+}
+
+// carryOut makes the missing summaries.
+func (c *Compactor) carryOut(ctx context.Context, p *plan) (*Result, error) {
+	out := p.result
+	for _, i := range slices.Sorted(maps.Keys(p.missing)) {
+		at := &out.Ranges[i]
+		sum, err := p.make(ctx, p.missing[i])
+		switch {
+		case ctx.Err() != nil:
+			return out, ctx.Err()
+		case err != nil:
+			at.Why = err.Error()
+		case sum == nil:
+			at.Why = "it has no sentence worth keeping"
+		default:
+			at.Made = true
+			at.describe(sum)
+		}
+	}
+	if out.Failed = p.failed(); len(out.Failed) == 0 && c.asksModel() {
+		return out, c.recordAsked(p.conversation.Path(), asked{Messages: p.session.MessageCount, Done: true})
 	}
 	return out, nil
+}
+
+func (r *Range) describe(s *schema.Summary) {
+	r.SourceTokens, r.Tokens, r.Method = s.SourceTokens, s.Tokens, s.Method
 }
 
 // made returns the summary of a range and where it ends, or nil if there is none. For an
@@ -133,7 +176,7 @@ func (c *Compactor) CompactOld(ctx context.Context, e store.Entry) []error {
 	if s := e.Session; c.ws.Config.Summarizer == settings.SummarizerOff || s.MessageCount <= c.ws.Config.SummarizeAfter || s.Tokens > workspace.NotesTokens {
 		return nil // too long to read at each stop: cortext compact makes its summaries
 	}
-	out, err := c.Compact(ctx, e, true)
+	out, err := c.Compact(ctx, e)
 	if err != nil {
 		return []error{err}
 	}

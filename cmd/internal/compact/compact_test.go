@@ -93,9 +93,18 @@ func (k *compacting) say(n int) {
 	}
 }
 
-func (k *compacting) compacted(apply bool) *Result {
+func (k *compacting) compacted() *Result {
 	k.t.Helper()
-	out, err := k.Compact(context.Background(), k.entry, apply)
+	out, err := k.Compact(context.Background(), k.entry)
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	return out
+}
+
+func (k *compacting) previewed() *Result {
+	k.t.Helper()
+	out, err := k.Preview(k.entry)
 	if err != nil {
 		k.t.Fatal(err)
 	}
@@ -144,7 +153,7 @@ func TestCompactAnswer(t *testing.T) {
 	k := newCompacting(t, "summarizer: openai", env)
 	var progress []string
 	k.Progress = func(first, last, of int) { progress = append(progress, fmt.Sprint(first, last, of)) }
-	out := k.compacted(true)
+	out := k.compacted()
 	if len(out.Failed) > 0 || asked.Load() != 3 || len(out.Ranges) != 4 || out.Ranges[3].Tokens != 0 || !strings.Contains(out.Ranges[3].Why, "still growing") || !out.Ranges[0].Made {
 		t.Errorf("asked %d times: %+v", asked.Load(), out)
 	}
@@ -158,7 +167,7 @@ func TestCompactAnswer(t *testing.T) {
 			t.Errorf("%s: %+v, %v", name, s, err)
 		}
 	}
-	if again := k.compacted(true); len(files) != 3 || asked.Load() != 3 || again.Ranges[0].Made || again.Ranges[0].Tokens == 0 {
+	if again := k.compacted(); len(files) != 3 || asked.Load() != 3 || again.Ranges[0].Made || again.Ranges[0].Tokens == 0 {
 		t.Errorf("%d files; asked %d times: %+v", len(files), asked.Load(), again)
 	}
 }
@@ -204,7 +213,7 @@ func TestCompactFails(t *testing.T) {
 		if c.failed > 1 {
 			k.wait = 0
 		}
-		out := k.compacted(true)
+		out := k.compacted()
 		if int(asked.Load()) != c.asked || len(out.Failed) != c.failed || !strings.Contains(out.Failed[0].Error(), c.says) || strings.Contains(out.Failed[0].Error(), "deadline") {
 			t.Errorf("%s: asked %d times: %v", c.name, asked.Load(), out.Failed)
 		}
@@ -222,7 +231,7 @@ func TestCompactFails(t *testing.T) {
 	k := newCompacting(t, "summarizer: openai", env)
 	ctx, cancel := context.WithCancel(context.Background())
 	k.Progress = func(int, int, int) { cancel() }
-	if _, err := k.Compact(ctx, k.entry, true); err != context.Canceled || asked.Load() > 0 {
+	if _, err := k.Compact(ctx, k.entry); err != context.Canceled || asked.Load() > 0 {
 		t.Errorf("%v, asked %d times", err, asked.Load())
 	}
 }
@@ -238,11 +247,11 @@ func TestCompactAgentProgram(t *testing.T) {
 	}
 	t.Setenv("PATH", "/usr/bin:/bin")
 	k := newCompacting(t, "summarizer: agent", map[string]string{"CORTEXT_CLAUDE": program})
-	if out := k.compacted(true); len(out.Failed) > 0 || out.Ranges[2].Method != schema.FromAgent || !strings.Contains(fmt.Sprint(k.files()), "It was done by mine.") {
+	if out := k.compacted(); len(out.Failed) > 0 || out.Ranges[2].Method != schema.FromAgent || !strings.Contains(fmt.Sprint(k.files()), "It was done by mine.") {
 		t.Errorf("%+v", out)
 	}
 	k = newCompacting(t, "summarizer: agent", map[string]string{"CORTEXT_CLAUDE": program + "x"})
-	if out := k.compacted(true); len(out.Failed) != 1 || !strings.Contains(out.Failed[0].Error(), "CORTEXT_CLAUDE") {
+	if out := k.compacted(); len(out.Failed) != 1 || !strings.Contains(out.Failed[0].Error(), "CORTEXT_CLAUDE") {
 		t.Errorf("no such program: %+v", out)
 	}
 }
@@ -255,7 +264,7 @@ func TestCompactExtractive(t *testing.T) {
 	if failed := one.CompactOld(context.Background(), one.entry); len(failed) > 0 {
 		t.Fatal(failed)
 	}
-	out := other.compacted(true)
+	out := other.compacted()
 	if last := out.Ranges[len(out.Ranges)-1]; len(out.Failed) > 0 || last.First != 151 || last.Last != 160 || last.Tokens == 0 {
 		t.Errorf("%+v", out)
 	}
@@ -270,11 +279,11 @@ func TestCompactExtractive(t *testing.T) {
 
 // TestCompactKeepsNewer: a summary written by a later cortext, or one that is not a regular
 // file, is refused by name before a model is asked. A damaged summary is made again.
-// Without apply nothing changes and both are reported.
+// A preview changes nothing and reports both.
 func TestCompactKeepsNewer(t *testing.T) {
 	env, asked := endpoint(t, answering("It was done."))
 	k := newCompacting(t, "summarizer: openai", env)
-	k.compacted(true)
+	k.compacted()
 	dir := filepath.Join(k.ws.Store.Root(), k.c.Path(), ".session", "summaries")
 	newer := strings.Replace(k.files()["m0-m49.json"], `"version": "`+schema.Version+`"`, `"version": "99.0"`, 1)
 	for name, text := range map[string]string{"m0-m49.json": newer, "m50-m99.json": newer[:40], "m100-m149.json": ""} { // empty: a power cut
@@ -282,17 +291,17 @@ func TestCompactKeepsNewer(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if out := k.compacted(false); len(out.Damage) != 2 || len(out.Failed) > 0 || asked.Load() != 3 {
+	if out := k.previewed(); len(out.Damage) != 2 || len(out.Failed) > 0 || asked.Load() != 3 {
 		t.Errorf("%+v", out)
 	}
-	out := k.compacted(true)
+	out := k.compacted()
 	if len(out.Failed) != 1 || !strings.Contains(out.Failed[0].Error(), "m0-m49.json") || !strings.Contains(out.Failed[0].Error(), "99.0") || asked.Load() != 5 {
 		t.Errorf("asked %d times: %+v", asked.Load(), out)
 	}
 	if files := k.files(); files["m0-m49.json"] != newer || !strings.Contains(files["m50-m99.json"], "It was done.") {
 		t.Errorf("files %v", files)
 	}
-	if out := k.compacted(false); len(out.Damage) != 1 || out.Damage[0].Kind != store.Newer {
+	if out := k.previewed(); len(out.Damage) != 1 || out.Damage[0].Kind != store.Newer {
 		t.Errorf("%+v", out)
 	}
 }

@@ -101,7 +101,7 @@ func (a Auto) Run(ctx context.Context, most int) (more bool, err error) {
 			errs = append(errs, err)
 			break
 		}
-		switch _, _, err := Apply(a.ws, e, Archive(true)); {
+		switch _, _, err := Apply(a.ws, e, SetArchived(true)); {
 		case err == nil:
 			archived = append(archived, e.Path)
 		case !errors.Is(err, store.ErrNotFound): // the user has removed it in the meantime

@@ -114,9 +114,9 @@ func Untag(tags []string) Change {
 	}
 }
 
-// Archive sets or clears the archive flag. Lists, and a resume without a query, leave out
+// SetArchived sets or clears the archive flag. Lists, and a resume without a query, leave out
 // archived conversations.
-func Archive(archived bool) Change {
+func SetArchived(archived bool) Change {
 	return func(s *schema.Session) error {
 		s.Archived = archived
 		return nil

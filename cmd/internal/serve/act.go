@@ -78,7 +78,7 @@ func (s sessionRoutes) summarize(_ http.ResponseWriter, r *http.Request) (*answe
 		return nil, err
 	}
 	defer space.End()
-	done, err := space.Compact.Compact(r.Context(), e, true)
+	done, err := space.Compact.Compact(r.Context(), e)
 	if err != nil {
 		return nil, err
 	}

@@ -108,7 +108,7 @@ func (p *patch) changes(e store.Entry) (list []organise.Change, err error) {
 		return nil, invalid("status %q is not one of %v", *p.Status, schema.Statuses())
 	}
 	if p.Archived != nil {
-		list = append(list, organise.Archive(*p.Archived))
+		list = append(list, organise.SetArchived(*p.Archived))
 	}
 	if p.Tags != nil {
 		var tags []string

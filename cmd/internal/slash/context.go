@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"cortext/cmd/internal/compact"
 	"cortext/cmd/internal/payload"
 	"cortext/cmd/internal/shell"
 	"cortext/cmd/internal/workspace"
@@ -130,7 +131,12 @@ func (c *Commands) compactHere(ctx context.Context, agent inject.Agent, e inject
 	if said != "" || err != nil {
 		return said, err
 	}
-	out, err := c.compact.Compact(ctx, entry, args == "apply" || args == "--apply")
+	var out *compact.Result
+	if args == "apply" || args == "--apply" {
+		out, err = c.compact.Compact(ctx, entry)
+	} else {
+		out, err = c.compact.Preview(entry)
+	}
 	if err != nil {
 		return "", err
 	}

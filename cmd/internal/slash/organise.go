@@ -81,9 +81,9 @@ func changeIn(word, text string) (change func(*workspace.Workspace, store.Entry)
 	case "note":
 		return apply(organise.Note(text)), "the note is added.", ""
 	case "archive":
-		return apply(organise.Archive(true)), "the conversation is archived: lists leave it out. /workspace.session unarchive undoes it.", ""
+		return apply(organise.SetArchived(true)), "the conversation is archived: lists leave it out. /workspace.session unarchive undoes it.", ""
 	case "unarchive":
-		return apply(organise.Archive(false)), "the conversation is in lists again.", ""
+		return apply(organise.SetArchived(false)), "the conversation is in lists again.", ""
 	}
 	return nil, "", fmt.Sprintf("there is no subcommand %q. %s", workspace.Plain(word), sessionUsage)
 }
