@@ -47,13 +47,13 @@ type File struct {
 }
 
 // AskToRead puts the payload into a file and returns a prompt that asks the agent to
-// read it, for a version that cannot be started on a session. since is the first
+// read it, for a version that cannot start from a session. since is the first
 // version that can.
 func (l *Launch) AskToRead(r Request, p Program, version, since Version) (prompt string) {
 	file := filepath.Join(r.Temp, r.NativeID+".md")
 	l.Method = "a file with the payload, which the agent is asked to read"
 	l.Files = []File{{Path: file, Data: r.Payload}}
-	l.Warnings = append(l.Warnings, fmt.Sprintf("%s %s cannot be started on a session: it is asked to read a file, which the model may do or not; %s or later can", p.Product, version, since))
+	l.Warnings = append(l.Warnings, fmt.Sprintf("%s %s cannot start from a session: it is asked to read a file, which the model may do or not; %s or later can", p.Product, version, since))
 	return "Read the file " + file + " in full, part by part. It is the record of a conversation of ours: continue it where it was left."
 }
 

@@ -76,7 +76,7 @@ type Subagent struct {
 }
 
 // A Transcript is a native session: its properties, and its messages in batches. If it
-// was read from a cursor, it has only what is new.
+// was read from a cursor, it contains only what is new.
 type Transcript struct {
 	Agent    string
 	NativeID string

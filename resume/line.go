@@ -170,7 +170,7 @@ func commandLine(s *schema.Session, verb, flags string) string {
 // text, in tokens. Every name that cortext generates is shorter.
 const maxName = 24
 
-// shellWord quotes s for a POSIX shell unless it has only safe characters.
+// shellWord quotes s for a POSIX shell unless all its characters are safe.
 func shellWord(s string) string {
 	plain := func(r rune) bool {
 		return r < utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("-._/", r))

@@ -140,7 +140,7 @@ func (b *builder) heading(first, last passage) string {
 	return fmt.Sprintf(" %d-%d %s\n", from, to, what)
 }
 
-// text renders what is included of the passage.
+// text renders the included part of the passage.
 func (p passage) text(c excerpt.Chosen) string {
 	if p.tool == "" {
 		return c.Text
@@ -160,7 +160,7 @@ func indented(text string) string {
 	return b.String()
 }
 
-// part describes what is included of the passage, which is text.
+// part describes the included part of the passage, which is text.
 func (p passage) part(c excerpt.Chosen, text string) Part {
 	part := Part{What: p.speaker, Tokens: tokens.Count(text), Whole: c.Whole && !p.partial, Why: "it was said"}
 	if p.tool != "" {

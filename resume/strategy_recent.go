@@ -61,8 +61,8 @@ type rangeSummary struct {
 	method string // a word of the schema; "" if extracted for this payload
 }
 
-// validSummaries returns the existing summaries that are still valid, in order. Of
-// those with the same beginning, the longest is first.
+// validSummaries returns the existing summaries that are still valid, in order.
+// Among those with the same beginning, the longest is first.
 func (b *builder) validSummaries() (all []rangeSummary) {
 	for _, s := range b.summaries {
 		if r, ok := summary.Valid(s, b.History); ok && r.End <= len(b.Messages)-b.keep {

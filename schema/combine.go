@@ -10,7 +10,7 @@ import (
 )
 
 // Two clones may redact different texts of one record, or of one session. Each version then
-// has a marker where the other still has the text. What is redacted in either must be in
+// has a marker where the other still contains the text. What is redacted in either must be in
 // the merged version.
 
 var redactedMarks = sync.OnceValue(func() *regexp.Regexp {

@@ -36,7 +36,8 @@ func unite(a, b []string) []string {
 	return all[max(len(all)-maxWas, 0):]
 }
 
-// uniteElements returns `was` for the later of two elements of one name, which has to.
+// uniteElements returns `was` for the later of two elements of the same name, the one
+// whose time is to.
 func uniteElements(was []string, at Time, laterWas []string, to Time) []string {
 	if at == "" || at == to {
 		return unite(was, laterWas)
@@ -45,7 +46,7 @@ func uniteElements(was []string, at Time, laterWas []string, to Time) []string {
 }
 
 // ForgetRedacted removes the stamps of tags and of names in the metadata that are redacted
-// and no longer there: they still have the text. redact returns a text redacted.
+// and no longer there: they still contain the text. redact returns a text redacted.
 func (s *Session) ForgetRedacted(redact func(string) string) {
 	s.forgetTags(redact)
 	s.forgetValues(redact)
@@ -64,7 +65,7 @@ func (s *Session) ForgetNotes() {
 	}
 }
 
-// withoutHashes removes the hashes in the keys of which one side removed them.
+// withoutHashes removes the hashes from keys in which one side removed them.
 func withoutHashes(set []NoteStamp) []NoteStamp {
 	bare := map[string]bool{}
 	for _, n := range set {
@@ -128,8 +129,8 @@ func (s *Session) forgetValues(redact func(string) string) {
 	s.MetadataSet = kept
 }
 
-// forgotten returns the names that one side redacted and another still has. names has the
-// names that each side uses, sets what each side says of them.
+// forgotten returns the names that one side redacted and another still has. names holds
+// the names that each side uses, and sets what each side says about them.
 //
 // A side that knows of a time knows all names of that time. If it has something redacted in
 // place of one of them, and does not have a name of that time, this is the one.

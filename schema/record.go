@@ -62,7 +62,7 @@ type Message struct {
 	DurationMS   int64        `json:"duration_ms"`
 	Usage        *Usage       `json:"usage"`
 	Source       string       `json:"source"` // native id of the session it was captured from
-	Rev          int          `json:"rev"`    // of two lines with one id the greater rev wins
+	Rev          int          `json:"rev"`    // of two lines with the same id, the one with the greater rev wins
 	Sealed       string       `json:"sealed"` // reserved: the encrypted rest of the line
 
 	// Redacted names the redactions that replaced text in the record after it was stored;
@@ -178,7 +178,7 @@ func ParseTool(line []byte) (Tool, error) {
 const MaxRev = 1<<30 - 1
 
 // Precedence orders the lines of one message: the line with the most redactions counts,
-// then that with the greatest rev. So a line that a clone wrote without knowing of a
+// then the one with the greatest rev. So a line that a clone wrote without knowing of a
 // redaction does not bring the text back.
 func (m *Message) Precedence() int64 { return precedence(m.Redacted, m.Rev) }
 

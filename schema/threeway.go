@@ -98,8 +98,9 @@ func (s side) texts() map[string][]byte {
 }
 
 // MergeSummaryFiles returns the newer of two versions of a summary or, if both are equally
-// old, the one with the greater bytes. If both are of one text, it has what is redacted in
-// either. An error means that one of them cannot be read.
+// old, the one with the greater bytes. If both are versions of one text, everything that
+// either redacts is redacted in the result. An error means that one of them cannot be
+// read.
 func MergeSummaryFiles(ours, theirs []byte) ([]byte, error) {
 	a, err := ParseSummary(ours)
 	if err != nil {

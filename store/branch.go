@@ -114,8 +114,8 @@ func (c *logCache[T]) of(l *logReader, find func(*io.SectionReader) (*T, error))
 	return found, err
 }
 
-// branch reads the end of the branch that a resume continues, wherever the logs have its
-// messages and their calls. ok is false if everything must be read.
+// branch reads the end of the branch that a resume continues, wherever its messages and
+// their calls are in the logs. ok is false if everything must be read.
 func (r historyReader) branch() (h schema.History, damage []Damage, ok bool, err error) {
 	log, err := r.openOwn(messagesFile)
 	if log == nil {

@@ -72,8 +72,8 @@ func (cp Checkpoint) Further(other Checkpoint) Checkpoint {
 	return cp
 }
 
-// Confirms reports whether both logs have the record that cp names at its position. The
-// cost does not depend on the length of the logs.
+// Confirms reports whether both logs hold the record that cp names, at its position.
+// The cost does not depend on the length of the logs.
 //
 // A log with another inode is another file and is not trusted even if the hash matches:
 // its earlier lines may differ. The same inode proves nothing, since file systems reuse

@@ -62,8 +62,8 @@ func (s *Store) Open(e Entry) (*Conversation, error) {
 	return c, nil
 }
 
-// OpenDamaged is Open for a repair: it also opens a conversation whose .session/ is no
-// folder.
+// OpenDamaged is Open for a repair: it also opens a conversation whose .session/ is
+// not a folder.
 func (s *Store) OpenDamaged(e Entry) (*Conversation, error) {
 	if e.Waiting {
 		return s.Kept().Waiting(e.Path, e.Session.ID)

@@ -11,9 +11,9 @@ import (
 
 // AppendCopies collects records that were read from another log of the conversation, such
 // as those of an export: lines in the order of the file, with their revs and token counts,
-// also several of one id. They are written as they are, except that secrets are redacted
-// and the tokens of what changed are counted again. It is only for a staged conversation:
-// records are not compared with stored ones.
+// including several with the same id. They are written as they are, except that secrets
+// are redacted and the tokens of what changed are counted again. It is only for a staged
+// conversation: records are not compared with stored ones.
 func (tx *Tx) AppendCopies(b schema.Batch) error {
 	if !tx.c.staged() {
 		return fmt.Errorf("append to %q: %w", tx.c.path, errors.New("copies of a whole log belong only into a new conversation"))
@@ -49,7 +49,8 @@ func (tx *Tx) AppendCopies(b schema.Batch) error {
 }
 
 // RedactCopies returns records of the conversation with an id as they would be stored now:
-// with today's rules, and what the user redacted there. counts is what was replaced.
+// redacted by today's rules and by what the user redacted there. counts says what was
+// replaced.
 func (s *Store) RedactCopies(b schema.Batch, sess *schema.Session) (redacted schema.Batch, counts secrets.Counts, err error) {
 	known, err := s.policy.knownOf(sess.ID)
 	if err != nil {

@@ -71,8 +71,8 @@ func (d *document) write() (written bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	// A session.json that was never written, or is not published yet, stays as created. But in
-	// a waiting one only stamps tell what was set there.
+	// A session.json that was never written, or is not published yet, stays as created. But
+	// in a waiting one, only stamps show what was set there.
 	if (d.raw != nil || c.base != "") && !c.staged() {
 		d.session.Stamp(before, c.s.opts.Now())
 	}

@@ -61,7 +61,8 @@ func (f sessionFolder) subagent(name string) sessionFolder {
 	return f.at(f.file(subagentsDir + "/" + name))
 }
 
-// hasLog reports whether the folder has a log of messages, with records or without.
+// hasLog reports whether the folder contains a log of messages, with records or
+// without.
 func (f sessionFolder) hasLog() bool {
 	_, there := f.s.lookAt(f.file(messagesFile))
 	return there

@@ -29,7 +29,7 @@ type Limit struct {
 // links between messages outside the end.
 //
 // The error is a [*schema.VersionError] if a later cortext wrote the conversation, and
-// [ErrNotFound] if the logs have no message limit.End.
+// [ErrNotFound] if limit.End is not in the logs.
 func (r *Reader) History(limit Limit) (schema.History, []Damage, error) {
 	if _, err := r.load(); err != nil {
 		return schema.History{}, nil, err

@@ -7,10 +7,10 @@ import (
 )
 
 // What a user redacted after it was stored stays redacted. The logs say which records were
-// redacted: `redacted` lists the redactions, and the line with the most of them counts. So
-// a capture never replaces such a line with what the agent's transcript still has, unless
-// this machine can repeat all of its redactions. For that it has a [secrets.Known] of
-// each, which recognizes the texts and does not hold them.
+// redacted: `redacted` lists the redactions, and the line with the most redactions counts.
+// So a capture never replaces such a line with what the agent's transcript still has,
+// unless this machine can repeat all of its redactions. For that it has a [secrets.Known]
+// of each, which recognizes the texts and does not hold them.
 
 // known is what the user redacted in one conversation, as far as this machine knows. A
 // nil known is one that knows nothing.

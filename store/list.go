@@ -56,9 +56,9 @@ func (s *Store) ListAny(keep func(Known) bool) ([]Entry, error) {
 	return list, err
 }
 
-// ListOf is [Store.List] for the conversations in some folders, and those that wait and
-// are in none of them. Folders that do not exist are left out. It reads their files and
-// neither uses nor fills a cache.
+// ListOf is [Store.List] for the conversations in some folders, and for waiting ones
+// that are in none of them. Folders that do not exist are left out. It reads their
+// files and neither uses nor fills a cache.
 func (s *Store) ListOf(folders []string) []Entry {
 	var there []string
 	for _, name := range folders {
@@ -75,7 +75,7 @@ func (s *Store) ListOf(folders []string) []Entry {
 }
 
 // A lister makes a list of conversations. It reads only those that have changed since the
-// index was written, and of the others those that keep wants.
+// index was written, and those of the others that keep accepts.
 type lister struct {
 	s     *Store
 	index *sessionIndex // nil: read all files, and remember nothing

@@ -34,8 +34,8 @@ type logFile struct {
 // An index gives the positions of the records in a log, by id.
 type index map[string]places
 
-// places are the offsets of the records with one id, in order. Nearly all ids have only
-// one.
+// places are the offsets of the records with the same id, in order. Nearly all ids have
+// only one.
 type places struct {
 	first int64
 	more  []int64

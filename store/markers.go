@@ -38,8 +38,8 @@ func (tx *Tx) dropMarkers() error {
 	return nil
 }
 
-// hasMarkers reports whether a log has a line that begins like the first marker of a
-// conflict. It does not look at logs that are too large for a repair.
+// hasMarkers reports whether a log contains a line that begins like the first marker
+// of a conflict. It does not look at logs that are too large for a repair.
 func hasMarkers(r *Reader, name string) (bool, error) {
 	l, err := r.openOwn(name)
 	if l == nil {

@@ -71,7 +71,7 @@ func (r *Reader) load() (stored, error) {
 		if err != nil {
 			return stored{}, err
 		}
-		// If one of the two waits, it may be derived from a folder's name only.
+		// If one of the two waits, it may only be derived from a folder's name.
 		switch away := within(keptDir, r.dir); {
 		case st.session == nil || other.session == nil || away == within(keptDir, f.dir):
 		case away:

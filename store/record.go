@@ -75,7 +75,7 @@ func (r record) encode(rev int) []byte {
 
 // inherit makes the record count as redacted by the redactions of the lines stored under
 // its id. It returns false if this machine cannot repeat one of them: then the record may
-// have the text that was redacted, and must not be written.
+// hold the text that was redacted, and must not be written.
 func (r record) inherit(stored [][]byte, k *known) bool {
 	for _, raw := range stored {
 		if !endsRedacted(raw) {
@@ -139,7 +139,7 @@ func (r record) revise(stored [][]byte) (rev int, isNew bool) {
 }
 
 // A logKind says how to read the records of one of the two logs, and which record counts
-// if several have one id.
+// if several have the same id.
 type logKind[R any] struct {
 	file   string
 	parse  func(line []byte) (R, error)
@@ -163,15 +163,15 @@ func toolLog() logKind[schema.Tool] {
 	return logKind[schema.Tool]{toolsFile, schema.ParseTool, encode, toolRank, hasLessOutcome, as, combineTools}
 }
 
-// ChooseMessage returns the message to read of two lines of one id: the one that counts or,
-// if each redacts something that the other has, both in one.
+// ChooseMessage returns the message to read if two lines have the same id: the one that
+// counts or, if each redacts something that the other does not, a combination of both.
 func ChooseMessage(m, o schema.Message) schema.Message { return messageLog().choose(m, o) }
 
 // ChooseTool is [ChooseMessage] for a call.
 func ChooseTool(t, o schema.Tool) schema.Tool { return toolLog().choose(t, o) }
 
-// choose returns the record to read of two lines of one id: the one that counts or, if each
-// redacts something that the other has, both in one.
+// choose returns the record to read if two lines have the same id: the one that counts or,
+// if each redacts something that the other does not, a combination of both.
 func (k logKind[R]) choose(r, o R) R {
 	if both, ok := k.combine(&r, &o); ok {
 		return both
@@ -235,9 +235,9 @@ func (k logKind[R]) at(log io.ReaderAt, offsets []int64) (best R, err error) {
 	return best, err
 }
 
-// A rank orders two lines of one id. The greater precedence counts: more redactions, then
-// the greater rev. If two clones used the same rev, the longer line counts, then the
-// greater bytes, so the result does not depend on who merged.
+// A rank orders two lines with the same id. The greater precedence counts: more
+// redactions, then the greater rev. If two clones used the same rev, the longer line
+// counts, then the greater bytes, so the result does not depend on who merged.
 type rank struct {
 	precedence int64
 	rev        int

@@ -92,7 +92,8 @@ func (p replacement) line(log string, line []byte) (r record, n int, err error) 
 	return record{}, counts.Sum(), err
 }
 
-// loosely replaces texts in bytes that are no valid record, and returns how many.
+// loosely replaces texts in bytes that are not a valid record, and returns how
+// many.
 func loosely(b *[]byte, texts *secrets.Redactor) int {
 	counts := secrets.Counts{}
 	if out, err := texts.Loose(*b, counts); err == nil {

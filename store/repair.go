@@ -83,7 +83,7 @@ func (l *logPlan) final() []byte { return append(slices.Clip(l.salvaged.content)
 type conversationPlan struct {
 	*planner
 	c       *Conversation
-	copies  *Copies // what other places have; nil: they are not looked at
+	copies  *Copies // what other places have; nil: they are not checked
 	census  *census // of the logs as planned
 	folders []*folderPlan
 	lost    []Damage
@@ -197,7 +197,7 @@ func (cp *conversationPlan) countersWrong(fp *folderPlan) bool {
 	return whole || cp.copies != nil && cp.copies.Whole
 }
 
-// look reads a folder, and plans to move away what is no file in it.
+// look reads a folder, and plans to move away what is not a file in it.
 func (p *planner) look(f sessionFolder, n *census, have *records) (*folderPlan, error) {
 	fp := &folderPlan{sessionFolder: f}
 	n.dirs = append(n.dirs, f.dir)
@@ -314,7 +314,7 @@ func (p *planner) summaries(f sessionFolder) error {
 	return nil
 }
 
-// subagentFolders plans to move away what is no folder among the sub-agents.
+// subagentFolders plans to move away what is not a folder among the sub-agents.
 func (p *planner) subagentFolders(f sessionFolder) error {
 	dir := f.file(subagentsDir)
 	st, err := p.s.state(dir)

@@ -25,11 +25,12 @@ func (rs Repairs) Plan(c *Conversation, f *Copies) (*Repair, error) {
 	return p.out, err
 }
 
-// Repair rewrites the logs of a conversation without what is no record, appends the
-// records that only other places have, rebuilds a session.json that is missing or broken,
-// and moves away what has the name of a file. The files as they were are kept below
-// .workspace/local/kept/repairs; see [Repairs.Undo]. Damage that costs nothing is mended,
-// too. The error is a [*schema.VersionError] if a later cortext wrote the conversation.
+// Repair rewrites the logs of a conversation without anything that is not a record,
+// appends the records that only other places have, rebuilds a session.json that is
+// missing or broken, and moves away whatever is in the place of a file. The files as they
+// were are kept below .workspace/local/kept/repairs; see [Repairs.Undo]. Damage that
+// costs nothing is mended, too. The error is a [*schema.VersionError] if a later cortext
+// wrote the conversation.
 func (rs Repairs) Repair(c *Conversation, f *Copies) (*Repair, error) {
 	p := planner{s: rs.s, out: &Repair{Path: c.path}, modes: map[string]string{}}
 	closed := false
@@ -89,8 +90,8 @@ func (rs Repairs) carryOut(r *Repair, id string, made []string) error {
 }
 
 // lockAll locks a conversation in all of its folders. It does not lock a folder whose
-// messages.jsonl is no file, because nobody can write there. made lists what taking the
-// locks created.
+// messages.jsonl is not a file, because nobody can write there. made lists what taking
+// the locks created.
 func lockAll(c *Conversation) (locks []*writeLock, made []string, err error) {
 	for _, f := range c.folders() {
 		conv := c
@@ -161,7 +162,7 @@ func (rs Repairs) Finish(r PastRepair) error {
 	return rs.resume(r, (*journal).apply)
 }
 
-// resume does something with a repair under the locks of the conversation.
+// resume calls do with a past repair, under the locks of the conversation.
 func (rs Repairs) resume(r PastRepair, do func(*journal) error) error {
 	m, err := readManifest(rs.s.Files, r.Name)
 	if err != nil {

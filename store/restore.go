@@ -92,8 +92,8 @@ type restoring[R any] struct {
 	add     func(raw []byte)
 }
 
-// restoreLog adds to a log the records that it lacks. Of a record that has a greater rev
-// here, nothing comes back: it may have been redacted. If several places have a record,
+// restoreLog adds to a log the records that it lacks. A record that has a greater rev
+// here does not come back: it may have been redacted. If several places have a record,
 // the one that counts is taken.
 func restoreLog[R any](l *logPlan, k logKind[R], from restoring[R]) error {
 	type candidate struct {

@@ -140,8 +140,8 @@ func (tx *Tx) settleMerged() error {
 	return err
 }
 
-// settleSummaries writes the summaries in which a merge put the lines of two, of which one
-// is redacted, as they are read.
+// If a merge combined the lines of two summaries, one of them redacted, settleSummaries
+// writes the summary as it is read.
 func (f sessionFolder) settleSummaries() error {
 	for _, name := range f.s.ListFiles(f.file(summariesDir)) {
 		name = f.file(summariesDir + "/" + name)

@@ -20,7 +20,7 @@ type RepairedLine struct {
 
 func (l RepairedLine) String() string { return l.Error() + ": " + l.Done }
 
-// The things that a repair does about damage in a line.
+// What a repair does about damage in a line.
 const (
 	setAside  = "set aside"
 	madeWhole = "newline added"

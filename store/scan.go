@@ -127,7 +127,7 @@ func (r *blockReader) begin(offset int64) error {
 	return r.skipLine()
 }
 
-// skipLine moves behind the next newline, or to the end.
+// skipLine moves past the next newline, or to the end.
 func (r *blockReader) skipLine() error {
 	r.start, r.have = 0, 0
 	for r.offset < r.size {
@@ -204,7 +204,7 @@ type Numbers struct {
 // Lines says which lines of a log count.
 type Lines struct {
 	places *lookup
-	best   func(place int32) int64 // the offset of the line that counts of several with one id
+	best   func(place int32) int64 // the offset of the line that counts among several with the same id
 	apart  func(place int32) bool  // see Apart
 }
 

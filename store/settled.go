@@ -10,9 +10,9 @@ import (
 	"cortext/schema/tokens"
 )
 
-// A merge may leave several lines of a record of which some still have a text that a user
-// redacted. The next write settles the log ([logWriter.settle]). Until then, readers that
-// pass lines on must not pass these.
+// A merge may leave several lines for one record, some of which still contain text that a
+// user redacted. The next write settles the log ([logWriter.settle]). Until then, readers
+// that pass lines on must not pass these.
 
 // SettledMessages yields what [Reader.Messages] does as the next write leaves it: of a
 // message that was redacted after it was stored only what counts, with what is redacted in
@@ -66,7 +66,8 @@ func settledLines[R any](r *Reader, k logKind[R], heads headReader) iter.Seq2[R,
 	}
 }
 
-// redactedRecords returns the records to read of which a line lists a redaction, by id.
+// redactedRecords returns the records to read that have a line that lists a redaction,
+// by id.
 func redactedRecords[R any](r *Reader, k logKind[R], heads headReader) (counts map[string]R, err error) {
 	some := map[string]bool{}
 	for _, f := range r.folders() {
@@ -110,7 +111,7 @@ func redactedRecords[R any](r *Reader, k logKind[R], heads headReader) (counts m
 	return counts, nil
 }
 
-// contains reports whether a log has some text.
+// contains reports whether a log contains a text.
 func contains(log *io.SectionReader, text []byte) (bool, error) {
 	buf := make([]byte, 64<<10)
 	kept := 0 // bytes of the block before, in which the text may begin

@@ -77,7 +77,7 @@ func (n *Snapshot) Close() error {
 	return errors.Join(errs...)
 }
 
-// Held says how much of a record the logs have.
+// Held says how much of a record is in the logs.
 type Held int
 
 // The values of Held.

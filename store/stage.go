@@ -81,7 +81,8 @@ func FolderName(sess *schema.Session, typ, words string) string {
 }
 
 // idEndLen is how many characters of an id go into the folder's name. They come from the
-// end, since the beginning is a time. No two conversations of one minute share them.
+// end, since the beginning is a time. No two conversations from the same minute share
+// them.
 const idEndLen = 4
 
 func idEnd(id string, n int) string { return id[max(len(id)-n, 0):] }

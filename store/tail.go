@@ -357,8 +357,8 @@ func newerInSamples(r io.ReaderAt, end int64, last schema.Time) (bool, error) {
 	return false, nil
 }
 
-// newerLeafIn reports whether a part of a log has a message that is not older than last,
-// is not in named, and is not followed by another message of that part.
+// newerLeafIn reports whether a part of a log contains a message that is not older than
+// last, is not in named, and is not followed by another message of that part.
 func newerLeafIn(part []byte, last schema.Time, named map[string]bool) bool {
 	var newer []string
 	parents := map[string]bool{}
@@ -374,8 +374,9 @@ func newerLeafIn(part []byte, last schema.Time, named map[string]bool) bool {
 	return slices.ContainsFunc(newer, func(id string) bool { return !parents[id] && !named[id] })
 }
 
-// newestIn reports whether a part of a log has a timestamp that is not before last. In
-// texts the quotes of the name are escaped, so a text cannot be mistaken for one.
+// newestIn reports whether a part of a log contains a timestamp that is not before
+// last. In texts the quotes of the name are escaped, so a text cannot be mistaken for
+// one.
 func newestIn(part []byte, last schema.Time) bool {
 	for {
 		i := bytes.Index(part, timestampName)

@@ -234,8 +234,8 @@ func keys(kind unitKind, s spoken) (ways [][]uint64) {
 	return ways
 }
 
-// recorded returns a model's text as its line has it: without surrounding space,
-// comments and zero-width characters (0.61.0: processStreamResponse).
+// recorded returns a model's text as it is in the line: without surrounding
+// space, comments and zero-width characters (0.61.0: processStreamResponse).
 func recorded(kind unitKind, s string) string {
 	if kind != modelUnit {
 		return s

@@ -50,7 +50,7 @@ func (x *index) document(data []byte, cut bool) {
 func (x *index) element(raw []byte, at inject.Span) {
 	r, err := parseRecord(raw)
 	if err != nil {
-		x.losses.Unknown("message that is no object")
+		x.losses.Unknown("message that is not an object")
 		return
 	}
 	if r.ID == "" {

@@ -31,9 +31,9 @@ var form = setup.Form{Agent: Name, Spell: spell, Path: func(name string) string 
 // The program looks for a project's files only in the folder it starts in. In a
 // subfolder, a command goes to the model as typed. The hook BeforeAgent from the home
 // sees it, so that cortext can add the right command text for the workspace. Command
-// files in the home folder would not work: of two commands with the same name the
+// files in the home folder would not work: if two commands have the same name, the
 // program renames both, and neither is /workspace.<name> any more (0.61.0). A hook
-// that both settings have in the same words is called once.
+// that is spelled the same in both settings files runs once.
 func (agent) Install(o inject.InstallOptions, read inject.ReadFile) ([]inject.Change, error) {
 	files := []string{settingsFile}
 	if o.User {

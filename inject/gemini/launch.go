@@ -43,7 +43,7 @@ func (agent) Launch(m inject.Machine, r inject.Request) (*inject.Launch, error) 
 		if r.Headless {
 			l.Args = []string{strings.TrimSpace("--prompt=/" + name + " " + r.Prompt)}
 		}
-		l.Warnings = append(l.Warnings, fmt.Sprintf("Gemini CLI %s cannot be started on a session: the payload is sent to the model at once, with a backslash within !{, @{ and {{args}}; %s or later needs neither", v, sessionFile))
+		l.Warnings = append(l.Warnings, fmt.Sprintf("Gemini CLI %s cannot start from a session: the payload goes to the model at once, with a backslash within !{, @{ and {{args}}; %s or later needs neither", v, sessionFile))
 	default:
 		return nil, geminiCLI.Unready(fmt.Sprintf("%s is version %s, which has no way to take a conversation up", program, v), "install "+sessionFile.String()+" or later")
 	}

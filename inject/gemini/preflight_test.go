@@ -132,7 +132,7 @@ func TestTrust(t *testing.T) {
 			s.env[name] = value
 			var older []string
 			if c.version != "" {
-				older = []string{"cannot be started on a session"}
+				older = []string{"cannot start from a session"}
 			}
 			for i, want := range []string{c.ask, c.once} {
 				s.request.Headless = i == 1

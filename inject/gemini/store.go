@@ -51,9 +51,9 @@ type head struct {
 // those in which nothing was said. Each start of the program leaves such a stub under
 // the session's id, even when it resumes a session.
 //
-// If several files with one id have messages, the first is the one that the session
-// began in (see Locate). Another is listed too if it has messages that those before it
-// do not (--resume with -i: FACTS.md, "Resuming a session").
+// If several files with the same id have messages, the first is the one that the
+// session began in (see Locate). Another is listed too if it has messages that those
+// before it do not (--resume with -i: FACTS.md, "Resuming a session").
 func (agent) Sessions(m inject.Machine) ([]inject.SessionRef, error) {
 	byID := map[string][]session{}
 	err := files(m, "", func(s session) { byID[s.id] = append(byID[s.id], s) })

@@ -104,7 +104,7 @@ func openFile(file string, o inject.Options) (*source, error) {
 			return nil, err
 		}
 	default:
-		return nil, &inject.FileError{File: file, Why: "is no session of OpenCode: neither an export nor a part of its storage"}
+		return nil, &inject.FileError{File: file, Why: "is not a session of OpenCode: neither an export nor part of its storage"}
 	}
 	src.size = size
 	return src, nil

@@ -19,7 +19,8 @@ import (
 // storage/session/<project>/, its messages in storage/message/<session>/, their
 // parts in storage/part/<message>/, or all parts in storage/part/.
 
-// A hashed is a hash of a state. Different states almost always have different values.
+// A hashed is the hash of a state. Different states almost always have different
+// values.
 type hashed struct{ hash.Hash64 }
 
 func newState() hashed { return hashed{fnv.New64a()} }
@@ -103,7 +104,7 @@ func readFolder(file string, own []byte) (src *source, state int64, err error) {
 		return cmp.Or(cmp.Compare(parseInfo(a.info).Created, parseInfo(b.info).Created), cmp.Compare(a.id, b.id))
 	})
 	if broken > 0 {
-		src.warnings = append(src.warnings, fmt.Sprintf("%d files of the session are no JSON objects and were left out", broken))
+		src.warnings = append(src.warnings, fmt.Sprintf("%d files of the session are not JSON objects and were left out", broken))
 	}
 	src.inMemory(rows)
 	return src, stateOf(files), err

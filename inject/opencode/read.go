@@ -138,7 +138,7 @@ func (r *reading) finish(w *walk) {
 	}
 	w.losses.Report(t)
 	if w.titled > 0 {
-		t.Warnings = append(t.Warnings, fmt.Sprintf("%d prompts without a text: their titles stand in its place", w.titled))
+		t.Warnings = append(t.Warnings, fmt.Sprintf("%d prompts have no text: their titles replace it", w.titled))
 	}
 	t.Each = r.each
 }

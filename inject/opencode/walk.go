@@ -72,7 +72,7 @@ type walk struct {
 	earlier map[string]bool // ids of calls before the cursor; nil if not read yet
 	losses  inject.Losses
 	kept    int // messages
-	titled  int // prompts of which only the title is left
+	titled  int // prompts that have only their title left
 	err     error
 
 	compaction compaction

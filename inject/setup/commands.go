@@ -34,7 +34,7 @@ type Form struct {
 // A File is a file of a project. Path is relative to the project and has slashes.
 type File struct{ Path, Text string }
 
-// commands has the texts of the commands that cortext itself executes. The answer of
+// commands holds the texts of the commands that cortext itself executes. The answer of
 // cortext reaches the model next to the prompt; these texts only say what to do with it.
 //
 //go:embed commands
@@ -197,7 +197,7 @@ func Change(have string, exists bool, want File) inject.Change {
 	case Owned(have):
 		c.Action = inject.Update
 	default:
-		c.Notes = []string{"you have edited it: delete it to have it made anew"}
+		c.Notes = []string{"you have edited it: delete it, and cortext makes a new one"}
 	}
 	return c
 }

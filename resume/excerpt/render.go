@@ -45,8 +45,8 @@ func (c *chooser) empty(section int) bool {
 	return true
 }
 
-// render writes what is included of a text, on lines of its own, and reports whether
-// that is everything.
+// render writes the included part of a text, on lines of its own, and reports
+// whether that is everything.
 func (t *text) render() (spelled string, whole bool) {
 	var b strings.Builder
 	whole = true

@@ -81,8 +81,8 @@ const (
 	Refused  = "refused"   // by the user
 )
 
-// Notes has what a person would need to continue a conversation. The zero Notes are
-// those of an empty conversation.
+// Notes holds what a person would need to continue a conversation. The zero value
+// is for an empty conversation.
 //
 // Notes are stored as JSON and extended by new messages. They depend only on the
 // messages, not on how these were divided among calls of [Notes.Add].

@@ -117,8 +117,8 @@ func StrictMembers(b []byte, limit int) ([]Member, error) {
 	return members, nil
 }
 
-// NextMember returns the member that b begins with, after space, and the rest. It reads
-// the members of lines that a merge left and that are not an object as a whole.
+// NextMember returns the member that b begins with, after space, and the rest. It also
+// reads the members of a line that is not a whole object, as a merge may leave.
 func NextMember(b []byte) (m Member, rest []byte, err error) {
 	start := skipSpace(b, 0)
 	nameEnd, i, err := skipName(b, start)

@@ -32,8 +32,8 @@ type record struct {
 	tool    *schema.Tool
 }
 
-// combine returns the line with what is redacted in either of two lines of one record; ok is
-// false if one of them has all redactions.
+// combine returns two lines of one record as a line in which everything that either redacts
+// is redacted; ok is false if one of them has all redactions.
 func (r record) combine(o record) (text []byte, ok bool) {
 	switch {
 	case r.message != nil && o.message != nil:

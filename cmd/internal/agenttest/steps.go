@@ -41,7 +41,7 @@ func (s *Server) Script(to string, steps ...Step) {
 		for _, c := range step.Tools {
 			input, err := json.Marshal(c.Input)
 			if err != nil || input[0] != '{' {
-				panic(fmt.Sprintf("agenttest: input of %s for %q is no JSON object: %v", c.Name, to, err))
+				panic(fmt.Sprintf("agenttest: input of %s for %q is not a JSON object: %v", c.Name, to, err))
 			}
 			turn.tools = append(turn.tools, call{name: c.Name, input: input})
 		}

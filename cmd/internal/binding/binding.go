@@ -46,7 +46,7 @@ type Binding struct {
 	Answered bool          `json:"answered,omitempty"`
 	// Ordinary: the user typed no command in the session, so cortext adds nothing to it.
 	Ordinary bool `json:"ordinary,omitempty"`
-	// Commanded: the transcript has a command that begins a conversation.
+	// Commanded: the transcript contains a command that begins a conversation.
 	Commanded bool `json:"commanded,omitempty"`
 	// Subagents records how far the sub-agents' own transcripts were captured, by id.
 	Subagents map[string]SubCursor `json:"subagents,omitempty"`

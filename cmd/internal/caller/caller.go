@@ -93,7 +93,8 @@ func (c Caller) New(typ, title string) (e store.Entry, paused []string, err erro
 	return c.begin(workspace.Beginning{Type: typ, Title: title, Arguments: title})
 }
 
-// Start is New for a conversation that may have no topic yet. Its first words name it then.
+// Start is New for a conversation that may have no topic yet. Its first words then become
+// its title.
 func (c Caller) Start(typ, topic string) (e store.Entry, paused []string, err error) {
 	return c.begin(workspace.Beginning{Type: typ, Title: cmp.Or(topic, workspace.Untitled), Arguments: topic})
 }

@@ -53,7 +53,7 @@ func (bd *Binder) bind(n session) (*binding.Binding, error) {
 	switch {
 	case ok && len(registered) > 0 && b.Has(registered) && b.KnowsRemoved(known.RemovedIn(bd.ws.Here.Same)):
 	case ok && len(registered) == 0 && len(known.Removed) == 0 && b.Seen == bd.catalog.seen() && len(b.Roots) > 0:
-		// It had no root when it was last looked at, so it was empty then: it may be a
+		// It had no root when it was last checked, so it was empty then: it may be a
 		// fork.
 	default:
 		segments, err := bd.segments(n)

@@ -32,7 +32,7 @@ type scan struct {
 	inGit func() map[string]inBranch
 
 	located map[string]located // by agent: all transcripts
-	scanned map[string]scanned // by agent: sessions looked at before
+	scanned map[string]scanned // by agent: sessions checked before
 
 	unwanted map[string]unwanted // by agent
 }

@@ -76,7 +76,7 @@ func (f *forks) bindFork(n session, b *binding.Binding) error {
 	return nil
 }
 
-// maxOriginals limits how many sessions missing from the cache are looked at.
+// maxOriginals limits how many sessions missing from the cache are checked.
 const maxOriginals = 200
 
 // captureOriginals loads into the cache the possible originals of a fork that begins with
@@ -123,7 +123,7 @@ func (f *forks) bindSkipped(agent inject.Agent, nativeID, root string) {
 
 // shared returns the segments of a fork's original up to the fork, or none if the original
 // is not one of our sessions. If several sessions begin alike because one is a fork of the
-// other, it picks the one that shares the most of its last lines.
+// other, it picks the one with which the fork shares most of its last lines.
 func (f *forks) shared(n session, root string) []binding.Segment {
 	known := f.bindings.All(n.agent.Name())
 	delete(known, schema.PathElement(n.id)+".json")

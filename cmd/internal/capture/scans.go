@@ -14,7 +14,7 @@ import (
 	"cortext/store"
 )
 
-// scanned is what the cache knows about sessions that were looked at. An unchanged
+// scanned is what the cache knows about sessions that were checked. An unchanged
 // session needs no second look, even if conversations came or went, unless one of them
 // belongs to the session.
 type scanned struct {
@@ -28,7 +28,7 @@ type scanned struct {
 	fresh []inject.SessionRef // looked at just now
 }
 
-// A lookedOnce records the state of a session when it was looked at, and the result.
+// A lookedOnce records the state of a session when it was checked, and the result.
 type lookedOnce struct {
 	Updated int64  `json:"updated"` // in nanoseconds
 	Look    string `json:"look"`    // state of its files, if it has its own
@@ -39,7 +39,7 @@ type lookedOnce struct {
 }
 
 // scans remembers which sessions a sync looked at. A session that is not remembered, or
-// that changed since, is looked at again.
+// that changed since, is checked again.
 type scans struct {
 	ws          *workspace.Workspace
 	bindings    *binding.Bindings
@@ -60,7 +60,7 @@ func (sc *scans) read(agent string) scanned {
 	return l
 }
 
-// needsLook reports whether a session with these properties must be looked at. Our own
+// needsLook reports whether a session with these properties must be checked. Our own
 // sessions need another look if git may have replaced logs.
 func (sc *scans) needsLook(agent inject.Agent, n inject.SessionRef, l *scanned, look string) bool {
 	was, ok := l.At[n.Path]
@@ -85,7 +85,7 @@ func (sc *scans) needsLook(agent inject.Agent, n inject.SessionRef, l *scanned, 
 	return err != nil || ours[roots[0]] // it may be a fork of a session captured since
 }
 
-// add records that a session was looked at.
+// add records that a session was checked.
 func (l *scanned) add(agent inject.Agent, n inject.SessionRef, now lookedOnce) {
 	if now.Look == "" && !bundles(agent) {
 		delete(l.At, n.Path) // written just now: it may change without looking different
@@ -96,7 +96,7 @@ func (l *scanned) add(agent inject.Agent, n inject.SessionRef, now lookedOnce) {
 	l.fresh = append(l.fresh, n)
 }
 
-// write saves what was looked at.
+// write saves the results.
 func (sc *scans) write(agent inject.Agent, l scanned) {
 	if len(l.fresh) == 0 && !l.moved && !l.stale {
 		return

@@ -32,7 +32,7 @@ func (bd *Binder) segmentsOf(all []store.Entry, agent, nativeID string) ([]bindi
 				list = append(list, s)
 			} else if schema.SameConversation(list[at].ID, s.ID) {
 				s.Kept = list[at].Kept
-				list[at] = s // the folder that it has here
+				list[at] = s // its folder here
 			}
 		}
 	}

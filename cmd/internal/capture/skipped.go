@@ -9,7 +9,7 @@ import (
 	"cortext/inject"
 )
 
-// noteSkipped records how far the logs in the work tree have a skipped session, and
+// noteSkipped records how much of a skipped session is in the logs of the work tree, and
 // captures nothing. Git may have brought the messages, and may remove them again; if the
 // user then undoes the skip, they must not look new.
 func (s *syncRun) noteSkipped(agent inject.Agent, n inject.SessionRef) error {

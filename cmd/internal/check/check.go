@@ -36,7 +36,7 @@ func (c Checker) Damage(ctx context.Context, note func(string)) iter.Seq[store.D
 		}
 		entries, err := c.ws.Store.List()
 		if err != nil {
-			note("which messages were captured was not compared: " + err.Error())
+			note("captured messages were not compared: " + err.Error())
 		}
 		for _, e := range entries {
 			file := path.Join(e.Path, store.MessagesLog)

@@ -106,8 +106,9 @@ func (r *reading) of(row *listing.Row) *reading {
 	return r
 }
 
-// refresh lists the conversations again, or returns nil if they look the same. It looks at
-// the files of those in shown, and of all conversations if that was not done for long.
+// refresh lists the conversations again, or returns nil if they look the same. It checks
+// the files of those in shown, and of all conversations if the last such check was long
+// ago.
 func (r *reading) refresh(shown []string) (*listing.Listing, error) {
 	now, err := r.look(shown)
 	if err != nil {

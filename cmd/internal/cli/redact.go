@@ -33,10 +33,10 @@ showing it. --pattern is an RE2 expression and is applied to each text after dec
 cortext records salted hashes of what it replaced, not the text or the expression, so that
 captures on this machine redact it again.
 
-Forks and copies of a conversation may also have the text. --linked redacts them as well.
+Forks and copies of a conversation may also contain the text. --linked redacts them as well.
 Without it, cortext asks on a terminal and otherwise lists them.
 
-It reports what still has the text: your documents, git's history, and the agents'
+It reports what still contains the text: your documents, git's history, and the agents'
 transcripts, which it does not touch. Replace a secret that was in any of these with a new
 one.`,
 		Example: "  cortext redact \"api design\" --secret < secret.txt --yes",
@@ -51,7 +51,7 @@ one.`,
 	f.StringVar(&o.name, "name", redact.DefaultName, "`NAME` to put in place of the text")
 	f.BoolVar(&o.documents, "documents", false, "also change your documents in the conversations' folders")
 	f.BoolVar(&o.linked, "linked", false, "also redact linked conversations: forks and copies")
-	f.BoolVar(&o.rename, "rename", false, "also rename folders that git knows if their names have the text")
+	f.BoolVar(&o.rename, "rename", false, "also rename folders that git knows if their names contain the text")
 	f.BoolVar(&o.dryRun, "dry-run", false, "only count; changes nothing")
 	f.BoolVarP(&o.yes, "yes", "y", false, "do not ask for confirmation")
 	f.BoolVar(&a.screen.asJSON, "json", false, "print JSON")
@@ -187,7 +187,7 @@ type gitRow struct {
 // gitTime is the time limit for searching git.
 const gitTime = 30 * time.Second
 
-// report prints what was, or would be, redacted, and what still has the text.
+// report prints what was, or would be, redacted, and what still contains the text.
 func (d *redaction) report(ctx context.Context, r *redact.Redactor, done *redact.Result) error {
 	out := redactedResult{
 		Conversations: []redactedRow{}, Files: emptyNotNull(done.Files), Deleted: emptyNotNull(done.Deleted), Left: emptyNotNull(done.Left), DryRun: d.options.dryRun,
@@ -274,7 +274,7 @@ func printFiles(w io.Writer, files []redact.File) {
 	}
 }
 
-// inGit describes where git has the text.
+// inGit describes where in git the text is.
 func inGit(g *gitRow) string {
 	var parts []string
 	if g.Commits > 0 {

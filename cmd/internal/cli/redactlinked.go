@@ -12,9 +12,9 @@ import (
 	"cortext/store"
 )
 
-// withLinked adds linked conversations that have the text to entries, if the user agrees.
-// Otherwise it returns them as places that still have the text. elsewhere has the ids of
-// linked conversations that are not in the workspace.
+// withLinked adds linked conversations that contain the text to entries, if the user agrees.
+// Otherwise it returns them as places that still contain the text. elsewhere holds the
+// ids of linked conversations that are not in the workspace.
 func (d *redaction) withLinked(ctx context.Context, r *redact.Redactor, entries []store.Entry) (all []store.Entry, left []redact.Left, elsewhere []string, err error) {
 	on, o := d.app.screen, d.options
 	list, err := d.w.Store.List()
@@ -51,7 +51,7 @@ func (d *redaction) withLinked(ctx context.Context, r *redact.Redactor, entries 
 }
 
 // linkedElsewhere returns the conversations with the given ids in other workspaces on this
-// machine that have the text. It skips workspaces that cannot be read.
+// machine that contain the text. It skips workspaces that cannot be read.
 func (d *redaction) linkedElsewhere(cmd *cobra.Command, request redact.Request, ids []string) (left []redact.Left) {
 	if len(ids) == 0 {
 		return nil

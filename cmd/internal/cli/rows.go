@@ -72,7 +72,8 @@ func plainRows(entries []store.Entry) []row {
 func (r *row) short() string { return shortName(r.Path) }
 
 // shortName returns the shortest name that usually finds the conversation in a folder: the
-// end of the folder's name, or its day and number. The name has no words of the title.
+// end of the folder's name, or its day and number. The name contains no words of the
+// title.
 func shortName(folder string) string {
 	day, name := path.Split(folder)
 	number := len(name) - len(strings.TrimLeft(name, "0123456789"))

@@ -207,7 +207,7 @@ const mostLeftovers = 200
 
 // remarkable returns the selected conversations of a workspace that may need a notice. It
 // reads the files of those that are damaged, waiting or in several folders; the others have
-// only what their row has, and their sources. unread has the errors.
+// only what is in their rows, and their sources. unread holds the errors.
 func (s *selection) remarkable(workspace int) (list []store.Entry, unread []string) {
 	w := s.workspaces[workspace]
 	waiting := map[string]bool{}

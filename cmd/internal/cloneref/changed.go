@@ -16,7 +16,7 @@ import (
 // state then. A push reads only the others.
 const committedCache = "committed.json"
 
-// Changed returns those of some folders whose files are not all in the own ref.
+// Changed returns the given folders whose files are not all in the own ref.
 func (r Ref) Changed(ctx context.Context, folders []string) (changed []string, err error) {
 	st, err := r.look(ctx)
 	if err != nil {
@@ -71,7 +71,7 @@ func differs(st state, here map[string][]byte, committed map[string]string) bool
 // stateVersion changes with what onDisk leaves out.
 const stateVersion = "1"
 
-// stateOf sums up a folder and what is committed of it. It is empty if the folder may change
+// stateOf summarizes a folder and its committed files. It is empty if the folder may change
 // without a change of its state.
 func (r Ref) stateOf(folder string, committed map[string]string) string {
 	look := r.Store.Folders().LookBelow(folder)

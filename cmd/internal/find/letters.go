@@ -106,7 +106,7 @@ func vowel(r rune) bool {
 	return false
 }
 
-// inOrder reports whether text has all letters of word in order.
+// inOrder reports whether text contains all letters of word in order.
 func inOrder(word, text string) bool {
 	for _, r := range word {
 		at := strings.IndexRune(text, r)

@@ -174,8 +174,8 @@ const fewestPoints = 5
 // MayBeInitials reports whether enough letters were typed to find first letters of words.
 func (t *Typed) MayBeInitials() bool { return len(t.joined) >= 3 }
 
-// Initials reports whether a title or folder has the first letters of words in the order
-// typed, such as "flb" for "Fix login bug", and how well.
+// Initials reports whether the words of a title or folder begin with the typed letters,
+// in that order, such as "flb" for "Fix login bug", and how well.
 func (t *Typed) Initials(title, folder string) (score int, ok bool) {
 	if !t.MayBeInitials() {
 		return 0, false

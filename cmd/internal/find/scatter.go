@@ -18,8 +18,8 @@ type Scatter struct {
 	last  bool // whether the last one may
 }
 
-// A Piece is a part of a word, with the lowest price of the gaps between its letters in a term,
-// and of the gap behind the last one.
+// A Piece is a part of a word, with the lowest price of the gaps between its letters in a
+// term, and of the gap after the last one.
 type Piece struct{ From, To, Price int }
 
 // Length returns how many letters the pieces of a match have.
@@ -98,7 +98,7 @@ func (s *Scatter) anywhere(letters []rune, from int, f func(Piece)) {
 // atBeginning finds the pieces that begin with a term, as [price] does.
 func (s *Scatter) atBeginning(letters []rune, from int, f func(Piece)) {
 	end := len(letters) - 1
-	priced := func(to, at, price int) int { // with the gap behind the piece
+	priced := func(to, at, price int) int { // with the gap after the piece
 		if to < len(s.want) && at < end {
 			price += gapToWord
 		}
@@ -114,7 +114,7 @@ func (s *Scatter) atBeginning(letters []rune, from int, f func(Piece)) {
 	}
 	ends[0] = 0
 	for to := from + 2; to <= len(s.want); to++ {
-		least, inside := unreachable, unreachable // with the gap behind the piece, and without
+		least, inside := unreachable, unreachable // with the gap after the piece, and without
 		vowels, within := unreachable, unreachable
 		for j, c := range letters {
 			next[j] = unreachable

@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// inTerm tells the ASCII bytes of folded terms.
+// inTerm says which ASCII bytes are in folded terms.
 var inTerm = func() (is [utf8.RuneSelf]bool) {
 	for c := range is {
 		is[c] = letter(rune(c))

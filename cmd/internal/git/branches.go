@@ -109,7 +109,7 @@ func lookAt(ctx context.Context, root string) (*view, func(), error) {
 // late returns the error if time is up or something was cut.
 func (v *view) late(err error) error {
 	if errors.Is(context.Cause(v.ctx), ErrLimit) || err == nil && v.cut {
-		return fmt.Errorf("%s: not all branches were looked at: %w", v.root, ErrLimit)
+		return fmt.Errorf("%s: not all branches were checked: %w", v.root, ErrLimit)
 	}
 	return err
 }

@@ -93,7 +93,7 @@ func Commit(ctx context.Context, root, folder, message string) (done bool, err e
 	}
 	for _, name := range fresh {
 		if strings.HasSuffix(name, "/") {
-			return false, fmt.Errorf("%s is a repository of its own, of which a commit would have no file: move it out of the folder, or git add it as a submodule", name)
+			return false, fmt.Errorf("%s is a repository of its own, whose files a commit would not include: move it out of the folder, or git add it as a submodule", name)
 		}
 	}
 	if err := errors.Join(ignored, losses(ctx, root, changes)); err != nil {

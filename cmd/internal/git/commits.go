@@ -42,7 +42,7 @@ func IsCommit(ctx context.Context, root, revision string) bool {
 	return err == nil
 }
 
-// InBranch reports whether a local branch has a commit.
+// InBranch reports whether a local branch contains a commit.
 func InBranch(ctx context.Context, root, commit, branch string) bool {
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()

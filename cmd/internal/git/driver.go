@@ -159,7 +159,8 @@ func (d Driver) Unset(ctx context.Context, root string) error {
 	return err
 }
 
-// replaceFile replaces a file of the clone at once, so that git reads all of it.
+// replaceFile replaces a file of the clone in one step, so that git reads all of
+// it.
 func replaceFile(name string, text []byte) error {
 	f, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".*")
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 )
 
 // A Filter converts a file between what the work tree and what git has of it, as the user's
-// filters do, for example those of git-lfs. It is for programs that git runs: the current folder
-// tells the repository.
+// filters do, for example those of git-lfs. It is for programs that git runs: the current
+// folder determines the repository.
 type Filter struct{ Path string } // from the top of the work tree, with slashes
 
 // Is reports whether a filter applies to the path.

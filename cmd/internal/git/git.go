@@ -1,9 +1,9 @@
-// Package git reads what git knows of a work tree, commits folders of it, and exchanges them
-// with other clones, with the user's own git.
+// Package git uses the user's own git to read what it knows about a work tree, to commit
+// folders of it, and to exchange them with other clones.
 //
 // Reading runs no program that the repository's configuration names and contacts no other
-// machine. What commits or exchanges works as the user's own command would: with hooks,
-// filters, signing and the network.
+// machine. Commits and exchanges work like the user's own commands: with hooks, filters,
+// signing and the network.
 package git
 
 import (

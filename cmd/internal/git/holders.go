@@ -23,9 +23,9 @@ const maxContains = 200
 const maxSearched = 512 << 20
 
 // FindHolders searches the files at or below paths, relative to root, in all commits of
-// all branches, stashes and reflogs, and in the index. has reports whether a file has the
-// text. It ends with ctx and then returns what it found. The error is [ErrNoRepository] if
-// root is in none.
+// all branches, stashes and reflogs, and in the index. has reports whether a file contains
+// the text. It ends with ctx and then returns what it found. The error is
+// [ErrNoRepository] if root is in none.
 func FindHolders(ctx context.Context, root string, paths []string, has func(content []byte) bool) (h Holders, err error) {
 	out, err := read(ctx, root, append([]string{"-c", "log.showSignature=false", "log", "--all", "--reflog", "-m", "--raw", "--no-abbrev", "--no-renames",
 		"--no-ext-diff", "--no-textconv", "--ignore-submodules=all", "--format=%x00%H", "--"}, paths...)...)

@@ -10,9 +10,9 @@ import (
 )
 
 // A OneSided is a folder that one side of a merge deleted and the other changed. Git leaves
-// such a conflict to the user and calls no merge driver: the revert of the commit that began
-// a conversation is one if somebody went on with it. Git may also have deleted files of the
-// folder that the other side did not change.
+// such a conflict to the user and calls no merge driver: reverting the commit that began a
+// conversation causes one if somebody continued the conversation. Git may also have deleted
+// files of the folder that the other side did not change.
 type OneSided struct {
 	Path  string // relative to the root, with slashes
 	files []string
@@ -28,8 +28,8 @@ type Conflicts struct {
 // conversationDepth is how many elements the path of a conversation's folder has.
 const conversationDepth = 3
 
-// ConflictsIn lists what is unmerged in the index of a work tree. Of the folders below dir,
-// it tells those that one side deleted.
+// ConflictsIn lists what is unmerged in the index of a work tree. Among the folders below
+// dir, it lists those that one side deleted.
 func ConflictsIn(ctx context.Context, root, dir string) (Conflicts, error) {
 	var found Conflicts
 	at, err := read(ctx, root, "rev-parse", "--show-prefix", "--show-cdup")

@@ -92,7 +92,8 @@ func ChangedIn(ctx context.Context, root, from, to string) (paths []string, err 
 	return paths, err
 }
 
-// BlobID returns the id that a content has in a repository whose ids are as long as like.
+// BlobID returns the id of a file's content in a repository whose ids are as long as
+// like.
 func BlobID(content []byte, like string) string { return blobID(content, max(len(like), 40)) }
 
 // FetchChanged fetches, in one request, the contents that differ between two commits and are
@@ -152,7 +153,7 @@ type Writing struct {
 	Gone  []string          // paths to remove
 }
 
-// ErrMoved is returned if a ref is no longer where the caller has seen it.
+// ErrMoved is returned if a ref is no longer where the caller saw it.
 var ErrMoved = errors.New("another process has moved the ref")
 
 // Write makes a commit. The error is ErrMoved if the ref has moved since.
@@ -273,8 +274,8 @@ func (x Exchange) patiently(ctx context.Context, args ...string) error {
 	}
 }
 
-// PushRef pushes a ref under another name. The error is ErrMoved if the remote has one of
-// that name that is no ancestor.
+// PushRef pushes a ref under another name. The error is ErrMoved if the remote has a ref
+// of that name that is not an ancestor.
 func (x Exchange) PushRef(ctx context.Context, remote, ref, as string) error {
 	err := x.patiently(ctx, "push", "--quiet", remote, ref+":"+as)
 	if err != nil && strings.Contains(err.Error(), "[rejected]") {

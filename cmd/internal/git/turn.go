@@ -41,8 +41,8 @@ const (
 	remembered = time.Minute
 )
 
-// awaitTurn returns what is remembered of the last push, with the one that begins. It lets
-// others push first if this clone has pushed several times in a row.
+// awaitTurn returns what is remembered about the last push, and adds the one that begins.
+// It lets others push first if this clone has pushed several times in a row.
 func (x Exchange) awaitTurn(ctx context.Context) (t turn, err error) {
 	b, err := os.ReadFile(filepath.Join(CommonDir(x.Root), turnFile))
 	if err != nil || json.Unmarshal(b, &t) != nil {

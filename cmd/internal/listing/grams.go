@@ -5,16 +5,16 @@ import (
 	"encoding/binary"
 )
 
-// The index has a table of the blocks of names that may contain a text, so that a search for
-// a rare word reads few of them. For the hash of each gram, the bytes of a text at one place,
-// the table has one bit per block. The bits of a hash are together: a search reads a few of
-// the table's blocks, however many names there are.
+// The index holds a table of the blocks of names that may contain a text, so that a search
+// for a rare word reads few of them. For the hash of each gram, the bytes of a text at one
+// place, the table has one bit per block. The bits of a hash are together: a search reads a
+// few of the table's blocks, however many names there are.
 
 const (
 	gramBytes = 4
 	gramBits  = 16 // length of a hash in bits
 
-	// gramsAfter is how far behind a block a gram may begin and still count as the block's,
+	// gramsAfter is how far after a block a gram may begin and still count as the block's,
 	// because a text that begins in the block may end there.
 	gramsAfter = 64
 

@@ -110,7 +110,7 @@ func (v *view) match(q *find.Query, f *Filter) ([]int, find.Tier, error) {
 	return m.byLetters()
 }
 
-// eachSelected calls f with the positions of those of some sorted rows of the index that are
+// eachSelected calls f with the positions of the given sorted rows of the index that are
 // still there and that the filter selects.
 func (m *matcher) eachSelected(rows []int, f func(at, row int)) error {
 	if !m.all && len(rows) > manyRows {

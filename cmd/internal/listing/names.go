@@ -81,8 +81,8 @@ func (n names) row(place, from int) (row, end int, err error) {
 	return row, int(f.name.at) + int(f.name.size), err
 }
 
-// selectRows returns the sorted numbers of those of some rows that are selected by their name.
-// It calls keep in parallel. It reads the section of names in parts without keeping them, and
+// selectRows returns the sorted numbers of the rows in among whose names keep accepts. It
+// calls keep in parallel. It reads the section of names in parts without keeping them, and
 // only blocks in which a name of the rows may begin.
 func (n names) selectRows(among rowSet, keep func(row int, name []byte) bool) ([]int, error) {
 	if among.count() == 0 {
@@ -151,8 +151,8 @@ func (n names) selectRows(among rowSet, keep func(row int, name []byte) bool) ([
 	return list, err
 }
 
-// namesFrom selects the names that begin in b from an offset to another, of which the first is
-// that of a given row. ok is false if one does not end in b.
+// namesFrom selects the names that begin in b between two offsets. The first is that of a
+// given row. ok is false if one does not end in b.
 func namesFrom(b []byte, from, last, row int, keep func(row int, name []byte) bool) (kept []int, ok bool) {
 	for ; from <= last && from < len(b); row++ {
 		size := bytes.IndexByte(b[from:], nameEnd)

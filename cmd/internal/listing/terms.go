@@ -11,9 +11,9 @@ import (
 	"cortext/cmd/internal/find"
 )
 
-// The index has the terms of all names, first prompts and summaries, each once, with the rows
-// that have them: see [find.EachTerm]. A search for words reads the terms, and of the rows
-// only their numbers.
+// The index holds the terms of all names, first prompts and summaries, each once, with the
+// rows that have them: see [find.EachTerm]. A search for words reads the terms, and only
+// the numbers of the rows.
 
 // The fields that have terms.
 const (
@@ -314,8 +314,8 @@ func (s *fieldSets) decode(b []byte, n int) bool {
 	return true
 }
 
-// having returns the rows of which a field may contain a word; if the word is a single term,
-// those that do.
+// having returns the rows with a field that may contain a word; if the word is a single
+// term, those with one that does.
 func (t terms) having(w find.Word) (fieldSets, error) {
 	var all fieldSets
 	for f := range all {

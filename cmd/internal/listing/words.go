@@ -76,7 +76,7 @@ func (m *matcher) beginnings() error {
 	return m.tryRows(rows, find.Beginning)
 }
 
-// scan returns those of some rows of the index that match in a tier by their names alone.
+// scan returns the given rows of the index that match in a tier by their names alone.
 func (m *matcher) scan(tier find.Tier, among rowSet) ([]int, error) {
 	return m.base.names.selectRows(among, func(_ int, name []byte) bool { return m.query.Hits(&find.Folded{Name: name}, tier) })
 }
@@ -180,7 +180,7 @@ func (m *matcher) tryWords(having []fieldSets) error {
 	})
 }
 
-// eachOf calls f in parallel with the position and number of those of some rows of the index
+// eachOf calls f in parallel with the position and number of the given rows of the index
 // that are in the listing and that the filter selects.
 func (m *matcher) eachOf(rows []int, f func(at, row int) error) error {
 	return inChunks(len(rows), func(from, end int) error {

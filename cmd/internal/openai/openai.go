@@ -123,7 +123,7 @@ func (o Endpoint) ask(ctx context.Context, prompt string, maxTokens int, check f
 func (o Endpoint) result(answer []byte, check func(string) (string, error)) (summarize.Result, error) {
 	var c completion
 	if err := json.Unmarshal(answer, &c); err != nil {
-		return summarize.Result{}, fmt.Errorf("the answer is no completion: %s", o.hide(summarize.Said(string(answer))))
+		return summarize.Result{}, fmt.Errorf("the answer is not a completion: %s", o.hide(summarize.Said(string(answer))))
 	}
 	if len(c.Choices) == 0 {
 		return summarize.Result{}, fmt.Errorf("%w: it has no choices", summarize.ErrEmpty)

@@ -153,14 +153,14 @@ func TestOpenAIFails(t *testing.T) {
 		{"no content", with(200, "", `{"choices":[{"message":{"role":"assistant","content":null}}]}`), summarize.ErrEmpty, ""},
 		{"no choices", with(200, "", `{"choices":[]}`), summarize.ErrEmpty, "no choices"},
 		{"another object", with(200, "", `{}`), summarize.ErrEmpty, ""},
-		{"not JSON", with(200, "", "<html>\n<p>"+key), nil, "no completion: <html>"},
+		{"not JSON", with(200, "", "<html>\n<p>"+key), nil, "not a completion: <html>"},
 		{"half of it", func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", "500")
 			_, _ = io.WriteString(w, `{"choices":[{"message":{"content":"It was done."`)
 			w.(http.Flusher).Flush()
 			panic(http.ErrAbortHandler)
 		}, summarize.ErrCut, ""},
-		{"half of it, as if it were whole", with(200, "", `{"choices":[{"message":{"content":"It was done."`), nil, "no completion"},
+		{"half of it, as if it were whole", with(200, "", `{"choices":[{"message":{"content":"It was done."`), nil, "not a completion"},
 		{"no answer at all", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, nil, ""},
 		{"a huge answer", says(strings.Repeat("It was done. ", summarize.MaxAnswer/10), "stop"), nil, "more than"},
 		{"no right", with(401, "", `{"error":{"message":"Incorrect API key provided: `+key+`.\nSee it.","type":"x"}}`), nil, "401 Unauthorized: Incorrect API key provided: [key]."},

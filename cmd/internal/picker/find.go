@@ -198,8 +198,8 @@ func begins(text string, at int) bool {
 	return !unicode.IsLetter(r) && !unicode.IsDigit(r)
 }
 
-// scattered reports whether text has the letters of word in order within most bytes,
-// starting at the beginning of a word.
+// scattered reports whether text contains the letters of word in order within most
+// bytes, starting at the beginning of a word.
 func scattered(text, word string, most int) bool {
 	first, size := utf8.DecodeRuneInString(word)
 	for from := 0; ; {

@@ -31,7 +31,7 @@ func (r *Redactor) state(result *Result) {
 	}
 }
 
-// remaining reports where the folders of a conversation still have the text: in ids, names
+// remaining reports where the folders of a conversation still contain the text: in ids, names
 // and paths, which stay, and in files that are not cortext's.
 func (r *Redactor) remaining(c *Conversation) error {
 	for _, folder := range append([]string{c.Entry.Path}, c.Entry.Twins...) {
@@ -48,8 +48,8 @@ func (r *Redactor) remaining(c *Conversation) error {
 	return nil
 }
 
-// Transcripts reports the agents' transcripts of a conversation that have the text or may
-// have it. cortext does not change transcripts.
+// Transcripts reports the agents' transcripts of a conversation that contain the text or
+// may contain it. cortext does not change transcripts.
 func (r *Redactor) Transcripts(e store.Entry) (left []Left) {
 	seen := map[string]bool{}
 	look := func(name string) {

@@ -54,7 +54,7 @@ func Linked(all, of []store.Entry) (linked []store.Entry, elsewhere []string) {
 	return linked, elsewhere
 }
 
-// Having returns the conversations that have the text. It calls progress before each one.
+// Having returns the conversations that contain the text. It calls progress before each one.
 func (r *Redactor) Having(ctx context.Context, entries []store.Entry, progress func(i int)) (list []store.Entry, err error) {
 	for i, e := range entries {
 		if err := ctx.Err(); err != nil {

@@ -25,14 +25,14 @@ type File struct {
 	Places int    `json:"places"`
 }
 
-// A Left is a place that still has the text.
+// A Left is a place that still contains the text.
 type Left struct {
 	Path  string `json:"path"` // relative to the workspace, or absolute if outside
 	Lines []int  `json:"lines,omitempty"`
 	Why   string `json:"why"`
 }
 
-// A Report says what was, or would be, redacted, and what still has the text.
+// A Report says what was, or would be, redacted, and what still contains the text.
 type Report struct {
 	Files   []File
 	Deleted []string // cache files, which are rebuilt when needed
@@ -43,7 +43,7 @@ type Report struct {
 type Conversation struct {
 	Report
 	Entry   store.Entry
-	Named   bool // the folder's name has the text
+	Named   bool // the folder's name contains the text
 	Renamed bool // the folder was renamed; Entry has the new name
 
 	attached map[string]bool // hashes of attachments, before anything was redacted

@@ -91,7 +91,7 @@ func (r *Request) count(b []byte) ([]byte, int) {
 	return out, counts.Sum()
 }
 
-// has reports whether a file has the text.
+// has reports whether a file contains the text.
 func (r *Request) has(b []byte) bool {
 	_, n := r.count(b)
 	return n > 0

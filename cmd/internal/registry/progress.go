@@ -15,7 +15,7 @@ import (
 // are new or were removed by git. The zero value means that nothing is known.
 type Reached struct {
 	Offset  int64  `json:"offset"`           // of the cursor in the transcript
-	Size    int64  `json:"size"`             // of the transcript, as the cursor has it
+	Size    int64  `json:"size"`             // of the transcript, as in the cursor
 	Message string `json:"message"`          // the last one captured
 	Hooked  bool   `json:"hooked,omitempty"` // the agent's hooks report the session's turns
 

@@ -160,9 +160,10 @@ func (r *Removed) Segment(agent, nativeID string, s registry.Segment) (bool, err
 	return r.removed(s.ID)
 }
 
-// ReadKept prepares for many removals, or questions about them, each of which otherwise reads
-// what the registry knows of every session. It reads once in which conversations sessions went
-// on after a removal. It is for commands that end soon: what happens later stays unseen.
+// ReadKept prepares for many removals, or queries about them. Otherwise each reads what
+// the registry knows about every session. ReadKept reads once in which conversations
+// sessions went on after a removal. It is for commands that end soon: it does not see
+// later changes.
 func (r *Removed) ReadKept() error {
 	kept := map[string]bool{}
 	for _, agent := range r.agents {
@@ -358,7 +359,7 @@ func (r *Removed) LeftoversAmong(entries ...store.Entry) (list []store.Entry, er
 }
 
 // isLeftover reports whether a conversation was removed, by its id or by all of its
-// sources. named has the ids that removal files are named after.
+// sources. named holds the ids that removal files are named after.
 func (r *Removed) isLeftover(records hashes, named map[string]bool, e store.Entry) (bool, error) {
 	if id := e.Session.ID; id != "" {
 		gone := named[schema.IDKey(schema.PathElement(id))]

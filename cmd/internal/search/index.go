@@ -128,7 +128,7 @@ func (x *Index) covering(name string, state store.LogState, log *store.Log) []en
 	return nil
 }
 
-// holds reports whether a log still has the text that an entry covers, because it is
+// holds reports whether a log still contains the text that an entry covers, because it is
 // unchanged or only grew.
 func (e entry) holds(state store.LogState, log *store.Log) bool {
 	if e.State == numbers(state) {

@@ -254,7 +254,8 @@ func (r *reading) decoded() ([]record, error) {
 	return all, nil
 }
 
-// hits returns the hits in records: at most this many, of those with most terms.
+// hits returns at most this many hits in records, taken from those with the
+// most terms.
 func (r *reading) hits(all []record, most int) ([]Hit, error) {
 	byNumber := func(a, b *record) int {
 		return cmp.Or(

@@ -6,9 +6,9 @@
 // with all terms in one message or call, then those with more hits, then the most recently
 // active.
 //
-// Of the lines with one id only the one that counts is searched. Damaged lines, the
-// model's reasoning and the conversations of sub-agents are not. The texts are as stored,
-// with secrets redacted.
+// Of several lines with the same id, only the one that counts is searched. Damaged lines,
+// the model's reasoning and the conversations of sub-agents are not searched. The texts
+// are as stored, with secrets redacted.
 package search
 
 import (
@@ -76,8 +76,8 @@ func bit(b bool) int {
 
 // Run searches conversations and calls found with each one that matches, as soon as it is
 // found, from one goroutine at a time. A result has at most this many hits in messages and
-// calls; 0 means all. The error joins those of the conversations that could not be read;
-// the others are searched all the same.
+// calls; 0 means all. The error joins the errors of the conversations that could not be
+// read; the others are still searched.
 func (q *Query) Run(ctx context.Context, sources []Source, hits int, found func(*Result)) error {
 	type job struct{ source, row int }
 	var jobs []job

@@ -67,7 +67,7 @@ func (s sessionRoutes) stop(_ http.ResponseWriter, r *http.Request) (*answer, er
 // A summarized is the answer to a summarize.
 type summarized struct {
 	Summary     string `json:"summary"`
-	TokensSaved int64  `json:"tokensSaved"` // that the new summaries have less than what they sum up
+	TokensSaved int64  `json:"tokensSaved"` // that the new summaries save, compared with what they summarize
 }
 
 // summarize answers POST /api/sessions/{id}/summarize: it makes the missing summaries of

@@ -67,7 +67,7 @@ func (s messageRoutes) add(space *Space, e store.Entry, in newMessage) (*schema.
 		return nil, invalid("id is at most %d visible characters", maxID)
 	}
 	if in.At < 0 || in.At > maxTime {
-		return nil, invalid("timestamp %d is no time: milliseconds since 1970", in.At)
+		return nil, invalid("timestamp %d is not a time in milliseconds since 1970", in.At)
 	}
 	switch in.Role {
 	case "":

@@ -42,7 +42,7 @@ type liveEvent struct {
 	Message *message `json:"message,omitempty"` // of message
 	Call    *call    `json:"call,omitempty"`    // of call
 
-	MessageID string `json:"messageId,omitempty"` // of ack: the message that is on disk now; of synced: the last of those that were missed; absent: none was
+	MessageID string `json:"messageId,omitempty"` // of ack: the message that is on disk now; of synced: the last missed one; absent: none was missed
 	Ref       string `json:"ref,omitempty"`       // of ack and error: what the client's message had
 	Status    int    `json:"status,omitempty"`    // of error
 	Detail    string `json:"detail,omitempty"`    // of error

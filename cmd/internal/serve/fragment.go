@@ -26,7 +26,7 @@ const (
 )
 
 // nameOf names the HTML of the messages with numbers from first to last: by these messages
-// and their calls, and by those of the turns that they begin and end in, which tell what
+// and their calls, and by those of the turns that they begin and end in, which say what
 // happened in a turn.
 func (f *fragments) nameOf(root string, c *content, first, last int) string {
 	from, to := min(first-1, len(c.Messages)), min(max(last, first-1), len(c.Messages))

@@ -107,7 +107,7 @@ func (g *guard) refusal(r *http.Request) *problem {
 		}
 	}
 	if r.Method == http.MethodConnect {
-		return &problem{status: http.StatusMethodNotAllowed, detail: "this server is no proxy"}
+		return &problem{status: http.StatusMethodNotAllowed, detail: "this server is not a proxy"}
 	}
 	if isPublic(path.Clean(r.URL.Path)) || g.authorized(r) {
 		return nil

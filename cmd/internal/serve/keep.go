@@ -149,7 +149,7 @@ func (s *Server) restore(at location, messages []schema.Message) (n int, err err
 	}
 }
 
-// restore appends those of some messages that the log lacks. It returns how many.
+// restore appends the given messages that the log lacks. It returns how many.
 func (space *Space) restore(e store.Entry, messages []schema.Message) (n int, err error) {
 	c, err := space.Conversation(e.Path)
 	if err != nil {

@@ -71,7 +71,7 @@ type Config struct {
 	// or ToolsOff. The rest stays on this machine.
 	Tools string
 
-	// ToolOutputKB is the most of one output that the log has with ToolsTrimmed, in units of
+	// ToolOutputKB is how much of each output the log keeps with ToolsTrimmed, in units of
 	// 1,024 bytes.
 	ToolOutputKB int
 

@@ -71,7 +71,7 @@ func (v *watcher) run(ctx context.Context) error {
 	defer tick.Stop()
 	fire := time.NewTimer(time.Hour)
 	fire.Stop()
-	var since time.Time // the first change not yet looked at
+	var since time.Time // the first change not yet handled
 	for {
 		select {
 		case <-ctx.Done():
@@ -260,7 +260,7 @@ func (v *watcher) add(dir string, depth int) {
 // see watches one folder. Folders that cannot be watched are polled.
 func (v *watcher) see(dir string) {
 	if err := v.notify.Add(dir); err != nil && !errors.Is(err, fs.ErrNotExist) && v.unseen == nil {
-		v.unseen = fmt.Errorf("%s and perhaps more cannot be watched, and are looked at every %d s only: %w (on Linux, fs.inotify.max_user_watches bounds how many can)",
+		v.unseen = fmt.Errorf("%s and perhaps more folders cannot be watched, and are only checked every %d s: %w (on Linux, fs.inotify.max_user_watches limits how many can)",
 			dir, v.ws.Config.IntervalS, err)
 	}
 }

@@ -57,7 +57,7 @@ func (w *Workspace) Check(ctx context.Context, note func(string)) iter.Seq[store
 		}
 		found, ids, err := k.compareGit(ctx)
 		if err != nil {
-			note("what git has was not compared: " + err.Error())
+			note("git's versions were not compared: " + err.Error())
 		}
 		for folder, id := range ids { // if session.json is gone, git knows whose folder it is
 			if gone, err := w.Removed.Conversation(id); err == nil && gone {

@@ -63,9 +63,9 @@ func (w *Workspace) Identify(tx *store.Tx, agent, nativeID string, seg registry.
 	return nil
 }
 
-// MadeUp reports whether id, found in the session.json of a folder, is a substitute. The
-// folder is then named after the conversation with the id known: a command rewrote a lost
-// session.json without knowing that id.
+// MadeUp reports whether id, found in the session.json of a folder, is a substitute. It
+// is if the folder is named after the conversation with the id known: a command then
+// recreated a lost session.json without knowing that id.
 func MadeUp(folder, id, known string) bool {
 	return id != known && store.NamedAfter(folder, known) && !store.NamedAfter(folder, id)
 }

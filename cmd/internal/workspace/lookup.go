@@ -208,9 +208,9 @@ func (w Conversations) Latest() (store.Entry, error) {
 }
 
 // matching returns the first conversations that a filter selects and a query matches, best
-// first; at least one, and at most most. more is how many there are besides. If one is not as
-// the listing has it, or none matches and the last look at all files is a while ago, it looks
-// at them first: someone may have edited them by hand.
+// first; at least one, and at most most. more is how many there are besides. If one differs
+// from its row in the listing, or if none matches and the last check of all files was a
+// while ago, it checks all files first: someone may have edited them by hand.
 func matching(l *listing.Listing, query string, f listing.Filter, most int) (entries []store.Entry, more int, err error) {
 	entries, more, current, err := found(l, query, f, most)
 	if err != nil || !current || len(entries) == 0 && l.Stale() {
@@ -308,7 +308,7 @@ func (w Conversations) ByConversation(id string) (store.Entry, bool, error) {
 	return all[i], true, nil
 }
 
-// byID returns the conversation with an id, if the cache has it.
+// byID returns the conversation with an id, if it is in the cache.
 func (w Conversations) byID(id string) (store.Entry, bool) {
 	id = strings.ToLower(id)
 	known, ok := w.IDs.read()

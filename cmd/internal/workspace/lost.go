@@ -37,7 +37,7 @@ func (l *Lost) what() string {
 	text := fmt.Sprintf("%d messages are missing", l.Messages)
 	switch l.Messages {
 	case 0:
-		text = "messages are missing that were captured"
+		text = "captured messages are missing"
 	case 1:
 		text = "1 message is missing"
 	}

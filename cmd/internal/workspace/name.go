@@ -100,8 +100,8 @@ func DocumentOf(s *schema.Session) string {
 }
 
 // isFree reports whether nothing refers to the folder of a conversation: the user put
-// nothing in it, no commit has it, only one session goes into it, and nothing is kept for
-// it. doc is the document, which is unchanged.
+// nothing in it, no commit contains it, only one session goes into it, and nothing is
+// kept for it. doc is the document, which is unchanged.
 func (w *Workspace) isFree(ctx context.Context, c *store.Conversation, s *schema.Session) (doc string, free bool) {
 	entries, err := os.ReadDir(filepath.Join(w.Store.Root(), filepath.FromSlash(c.Path())))
 	if err != nil || len(s.Sources) != 1 || c.HasMore() || slices.Contains(w.Store.Kept().TakenPaths(), c.Path()) {
@@ -133,7 +133,7 @@ func (w *Workspace) isFree(ctx context.Context, c *store.Conversation, s *schema
 	}
 	root := w.Store.Root()
 	known, err := git.Knows(ctx, root, c.Path())
-	if err == nil && !known { // a branch or stash that has it would bring the folder back
+	if err == nil && !known { // a branch or stash that contains it would bring the folder back
 		known, err = git.Had(ctx, root, c.Path(), s.CreatedAt.Time().AddDate(0, 0, -1))
 	}
 	return doc, err == nil && !known

@@ -54,7 +54,7 @@ func (n Notes) Of(c *store.Conversation, use NotesUse) (*notes.Notes, error) {
 	if !ok || json.Unmarshal(b, &kept) != nil || kept.State.Version != notes.Version || kept.Last == "" {
 		kept = cachedNotes{}
 	}
-	logs, err := c.CheckpointNow() // before reading, so that later appends are looked at the next time
+	logs, err := c.CheckpointNow() // before reading, so that the next read sees later appends
 	if err != nil {
 		return nil, err
 	}

@@ -120,7 +120,7 @@ func (t *Tree) allOutside() (paths []string, err error) {
 	return paths, err
 }
 
-// absent returns those of some files that are not in the work tree.
+// absent returns the given files that are not in the work tree.
 func (t *Tree) absent(files []git.File) (absent []git.File) {
 	for _, f := range files {
 		if _, err := os.Lstat(filepath.Join(t.store.Root(), filepath.FromSlash(f.Path))); err != nil {

@@ -117,7 +117,7 @@ func (r *Root) stands() bool {
 	return err == nil && os.SameFile(now, r.info)
 }
 
-// errNoFolder means that something other than a folder has its name. An os.Root
+// errNoFolder means that something other than a folder is at a path. An os.Root
 // would open it, and wait for the other end if it is a pipe.
 var errNoFolder = errors.New("not a folder")
 

@@ -5,7 +5,7 @@
 // column for each block and a row for each hash of four bytes. So a search for a word
 // reads one row for each four adjacent bytes of it, and nothing else. A bit that is set
 // means that the block may have the four bytes. ASCII letters count as lower-case. (With
-// three bytes, nearly every block has all sequences of a common word.)
+// three bytes, nearly every block contains all sequences of a common word.)
 // Every part of a segment has a checksum, because other programs may damage a cache.
 package grams
 

@@ -177,7 +177,7 @@ func (n *Needle) Weight() int {
 }
 
 // Next returns the first place in b, from an offset on, where the text may be, or -1. It
-// is within the line that has the text. b must not end within a line, unless that line is
+// is within the line that contains the text. b must not end within a line, unless that line is
 // not read.
 func (n *Needle) Next(b []byte, from int) int {
 	if n.any {

@@ -173,7 +173,8 @@ func (f *feed) missed(c *Opened, since string) (events []Event, err error) {
 	return events, err
 }
 
-// look reads what is new and tells it. It returns false if the conversation is gone.
+// look reads what is new and sends it to the followers. It returns false if the
+// conversation is gone.
 func (f *feed) look() bool {
 	c, err := f.hub.open(f.key)
 	if errors.Is(err, store.ErrNotFound) {
@@ -197,7 +198,7 @@ func (f *feed) look() bool {
 	return true
 }
 
-// catchUp tells what is new since the last look.
+// catchUp sends what is new since the last look to the followers.
 func (f *feed) catchUp(c *Opened) error {
 	f.seen = stateOf(f.folders) // before reading: what is written meanwhile is seen by the next look
 	if f.known == nil {

@@ -18,7 +18,7 @@ type known struct {
 	calls    map[string]version
 }
 
-// A version distinguishes the lines of one id.
+// A version distinguishes lines with the same id.
 type version struct {
 	precedence int64
 	sum        uint64

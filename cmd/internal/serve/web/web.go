@@ -8,6 +8,6 @@ import "embed"
 //go:embed index.html assets
 var Files embed.FS
 
-// TokenMark stands in index.html where the server puts the token with which the page changes
-// something.
+// TokenMark marks the place in index.html where the server puts the token that the page
+// needs to change something.
 const TokenMark = "{{token}}"
