@@ -132,7 +132,7 @@ func (s *Session) forgetValues(redact func(string) string) {
 // forgotten returns the names that one side redacted and another still has. names holds
 // the names that each side uses, and sets what each side says about them.
 //
-// A side that knows of a time knows all names of that time. If it has something redacted in
+// A side that knows a time knows all names of that time. If it has something redacted in
 // place of one of them, and does not have a name of that time, this is the one.
 func forgotten(names [][]string, sets [][]element) map[string]bool {
 	times := map[string][]string{}

@@ -177,7 +177,7 @@ func (c *Conversation) openLog(name string) (l *logFile, created bool, err error
 }
 
 // logCalls and calls return the calls that change the conversation's logs and its other
-// files. They do not sync what is not published yet.
+// files. They do not sync what has not been published yet.
 func (c *Conversation) logCalls() lines.Calls {
 	calls := c.s.logs
 	if c.staged() {

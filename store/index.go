@@ -27,7 +27,8 @@ const (
 	indexVersion = "cortext sessions 1\n"
 )
 
-// A Known is what the index knows of a conversation without parsing its session.json.
+// A Known is what the index knows about a conversation without parsing its
+// session.json.
 type Known struct {
 	ID      []byte
 	Status  []byte

@@ -11,9 +11,9 @@ import (
 
 // A Location names the folders that hold the records of a conversation: its own, which is
 // written to, and others, which are only read. These are folders that wait for the work
-// tree, twins (a merge of two clones created two folders for one conversation), and
-// copies that git has of files outside a sparse checkout. All are read together, and the
-// next write moves the records of the other folders into the own one.
+// tree, twins (a merge of two clones created two folders for one conversation), and git's
+// copies of files outside a sparse checkout. All are read together, and the next write
+// moves the records of the other folders into the own one.
 //
 // Several goroutines may use a Location.
 type Location struct {

@@ -2,7 +2,8 @@ package store
 
 import "cortext/schema"
 
-// A Copy is what one other place has of a conversation: a commit, a transcript, a backup.
+// A Copy is the copy of a conversation in one other place: a commit, a transcript, a
+// backup.
 type Copy struct {
 	From     string          // the place, as users know it
 	Session  *schema.Session // nil: none
@@ -23,8 +24,8 @@ func (c *Copy) SetLog(name string, lines []byte) bool {
 	return true
 }
 
-// Copies are what other places have of a conversation and its sub-agents, the preferred
-// places first.
+// Copies are the copies of a conversation and its sub-agents in other places, the
+// preferred places first.
 type Copies struct {
 	Places    []Copy
 	Subagents map[string]*Copies // by the name of their folder
@@ -42,7 +43,7 @@ func (f *Copies) Of(subagent string) *Copies {
 	return f.Subagents[subagent]
 }
 
-// Add adds what a place has of a sub-agent, or of the conversation itself if the name is
+// Add adds a place's copy of a sub-agent, or of the conversation itself if the name is
 // empty.
 func (f *Copies) Add(subagent string, find Copy) {
 	if subagent == "" {

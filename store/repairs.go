@@ -237,7 +237,7 @@ func (rs Repairs) PlanFolder(folder, from string, files map[string][]byte) (*Rep
 }
 
 // RepairFolder recreates the folder of a conversation that is gone from the work tree,
-// with the files that another place has of it. Files that are there stay.
+// with the copies of its files from other places. Files that are there stay.
 func (rs Repairs) RepairFolder(folder, from string, files map[string][]byte) (*Repair, error) {
 	r, err := rs.PlanFolder(folder, from, files)
 	if err != nil || len(r.changes) == 0 {

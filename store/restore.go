@@ -19,7 +19,7 @@ type heldRecord struct {
 	raw     []byte
 	mangled bool // it had bytes that are not UTF-8
 
-	redacted bool // a person redacted it: what other places have of it stays out
+	redacted bool // a person redacted it: the copies in other places stay out
 }
 
 func (h *records) add(id string, r heldRecord) {

@@ -88,10 +88,10 @@ func (w *logWriter) replace(l *logFile, write func(out io.Writer) error) (err er
 	return c.calls().SyncDir(c.s.root, c.dir)
 }
 
-// settle brings a log in order in which a merge put the lines of a clone that did not know
-// of a redaction: it drops the lines that the redacted one replaced. If such a line says
-// more, or redacts something else, and this machine can repeat the redactions, the record
-// gets all of them. It looks only at a log that is indexed from its beginning, as after a
+// settle tidies a log after a merge added the lines of a clone that did not know about a
+// redaction: it drops the lines that the redacted one replaced. If such a line says more,
+// or redacts something else, and this machine can repeat the redactions, the record gets
+// all of them. It looks only at a log that is indexed from its beginning, as after a
 // merge.
 func (w *logWriter) settle(l *logFile, k *known) error {
 	if l.from != 0 || len(l.marked) == 0 {
@@ -164,8 +164,8 @@ func (f sessionFolder) settleSummaries() error {
 }
 
 // settled returns the record with an id that counts. changed reports whether the log must
-// hold it instead of the lines that it has. What this machine knows of redactions is
-// repeated in all lines first, so that the one that says most counts.
+// hold it instead of the lines that it has. What this machine knows about redactions is
+// first repeated in all lines, so that the one that says most counts.
 func (l *logFile) settled(id string, k *known) (best record, changed bool, err error) {
 	raws, err := l.places.at(l, id)
 	if err != nil {

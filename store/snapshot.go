@@ -87,7 +87,7 @@ const (
 	Whole               // a line says everything the record says
 )
 
-// Message reports how much of m the logs have.
+// Message reports how much of m is in the logs.
 func (n *Snapshot) Message(m schema.Message) (Held, error) {
 	ready, err := n.s.policy.redaction(nil).knowing(n.known).message(m)
 	if err != nil {
@@ -96,7 +96,7 @@ func (n *Snapshot) Message(m schema.Message) (Held, error) {
 	return n.held(n.messages, messageRecord(ready))
 }
 
-// Tool reports how much of t the logs have.
+// Tool reports how much of t is in the logs.
 func (n *Snapshot) Tool(t schema.Tool) (Held, error) {
 	ready, err := n.s.policy.redaction(nil).knowing(n.known).tool(t)
 	if err != nil {

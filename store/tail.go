@@ -309,7 +309,7 @@ func (t *toolFinder) take(rec jsonl.Record) {
 }
 
 const (
-	readThrough  = 64 << 20 // length up to which a log is read entirely if session.json knows of something newer than its end
+	readThrough  = 64 << 20 // length up to which a log is read entirely if session.json knows about something newer than its end
 	searchWindow = 1 << 20  // bytes before the end of a log that are searched for a newer message
 	probeBytes   = 8 << 10  // bytes read at each earlier sample
 	evenProbes   = 64       // samples spread over the whole log, besides those near the end

@@ -99,7 +99,7 @@ func fits(r inject.Request) error {
 		return fmt.Errorf("gemini: the prompt has %d bytes, and its command line takes %d: put it into a file and name that", len(r.Prompt), mostPrompt)
 	}
 	if n := utf16Units(r.Payload) / 4; n > window-spare {
-		return geminiCLI.Unready(fmt.Sprintf("the payload of %d bytes is %d tokens as it counts, and of more than %d it sends nothing", len(r.Payload), n, window-spare),
+		return geminiCLI.Unready(fmt.Sprintf("it counts the payload of %d bytes as %d tokens, and sends nothing above %d", len(r.Payload), n, window-spare),
 			"--budget 500000, or less")
 	}
 	return nil

@@ -84,7 +84,7 @@ func tooLarge(m inject.Machine, c config, model, payload string) []string {
 	}
 	if need := tokens.Count(payload) + overhead; need > context {
 		fits := (context - overhead) * 3 / 4
-		warning := fmt.Sprintf("with the payload the model %s gets some %d tokens, of %d that it takes: OpenCode will shorten it, or fail", model, need, context)
+		warning := fmt.Sprintf("with the payload, the model %s gets about %d tokens of the %d that it accepts: OpenCode will shorten it, or fail", model, need, context)
 		if fits >= 200 {
 			warning += fmt.Sprintf("; --budget %d fits", fits)
 		}

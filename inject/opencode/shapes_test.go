@@ -98,7 +98,7 @@ func TestShapes(t *testing.T) {
 			return len(b.Messages) == 0
 		}},
 		{"a prompt without parts", `{"info":{"id":"u","role":"user","summary":{"title":"Open README","body":""}},"parts":[]}`, func(b inject.Batch, tr *inject.Transcript) bool {
-			return b.Messages[0].Content == "Open README" && strings.Contains(tr.Warnings[0], "without a text")
+			return b.Messages[0].Content == "Open README" && strings.Contains(tr.Warnings[0], "have no text")
 		}},
 		{"a summary that nothing stands before", `{"info":{"id":"a","role":"assistant","summary":true},"parts":[{"type":"text","text":"so far"}]}`, func(b inject.Batch, _ *inject.Transcript) bool {
 			return b.Messages[0].Role == schema.System && b.Messages[0].Content == "so far"

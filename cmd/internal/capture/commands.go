@@ -50,7 +50,7 @@ type follower struct {
 	t     *inject.Transcript
 	again bool    // the transcript is read from its beginning
 	at    int     // the segment that the session is in
-	was   *passed // nil: not looked at yet
+	was   *passed // nil: not checked yet
 }
 
 // followCommands adds the segments that the commands in a transcript begin.

@@ -76,7 +76,7 @@ func mergeFiles(ctx context.Context, base, ours, theirs, name string) error {
 	return err
 }
 
-// mergeFiltered merges what git has of a file to which a filter applies.
+// mergeFiltered merges git's version of a file to which a filter applies.
 func mergeFiltered(ctx context.Context, filter git.Filter, texts [3][]byte) (merged []byte, err error) {
 	for i, text := range texts {
 		if len(text) == 0 {

@@ -103,7 +103,7 @@ func (d *redaction) run(cmd *cobra.Command, list []string) error {
 	}
 	if !o.yes {
 		if !d.app.terminal.present() {
-			return &usageError{"redacting has to be confirmed, and there is no terminal to ask on", "--yes redacts without asking"}
+			return &usageError{"redacting must be confirmed, and there is no terminal to ask on", "--yes redacts without asking"}
 		}
 		places, files := found.Places()
 		yes, err := d.app.terminal.ask(ctx, fmt.Sprintf("Redact %s in %s of %s? This cannot be undone.", count(places, "place"), count(files, "file"), count(len(entries), "conversation")))

@@ -53,7 +53,7 @@ func confirmRemoval(ctx context.Context, t terminal, entries []store.Entry) (boo
 		what = count(len(entries), "conversation")
 	}
 	if !t.present() {
-		return false, &usageError{"removing " + what + " has to be confirmed, and there is no terminal to ask on", "--yes removes without asking"}
+		return false, &usageError{"removing " + what + " must be confirmed, and there is no terminal to ask on", "--yes removes without asking"}
 	}
 	if len(entries) == 1 {
 		e := entries[0]

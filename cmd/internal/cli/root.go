@@ -73,7 +73,7 @@ func Main(ctx context.Context, p Process) int {
 }
 
 // softMemory is the number of bytes above which garbage is collected more often. A
-// transcript may have a line of 100 MB, of which several copies exist at a time.
+// transcript may have a line of 100 MB, and several copies of it exist at a time.
 const softMemory = 384 << 20
 
 // garbagePercent lets garbage grow to twice what is in use before it is collected. Go's 100

@@ -188,8 +188,8 @@ func (t *Typed) Initials(title, folder string) (score int, ok bool) {
 	return 0, false
 }
 
-// InOrder reports whether a folded name may have the typed letters in order in its title or
-// folder.
+// InOrder reports whether the title or folder in a folded name may contain the typed
+// letters in order.
 func (t *Typed) InOrder(name []byte) bool {
 	for range 2 { // the lines of the title and the folder
 		line, rest, _ := bytes.Cut(name, []byte("\n"))

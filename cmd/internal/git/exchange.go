@@ -35,10 +35,10 @@ func (e *OutsideError) Error() string {
 	return fmt.Sprintf("%s has changes to other files (%s): git pull merges them", e.Upstream, strings.Join(e.Paths[:min(len(e.Paths), 3)], ", "))
 }
 
-// An UncommittedError reports files that the upstream changed, and that have changes here which
-// are not committed. Git would refuse to merge them, too. But before it does, it resets them to
-// the last commit and back to what they were a moment ago (builtin/merge.c of git 2.39), and
-// takes with it what is written meanwhile.
+// An UncommittedError reports files that the upstream changed, and that have changes here
+// which are not committed. Git would refuse to merge them, too. But before it does, it
+// resets them to the last commit and back to what they were a moment ago (builtin/merge.c
+// of git 2.39), and loses anything written in the meantime.
 type UncommittedError struct{ Paths []string }
 
 func (e *UncommittedError) Error() string {
@@ -149,11 +149,11 @@ func (x Exchange) mergeOnce(ctx context.Context, up upstream) (merged bool, err 
 	if lock := filepath.Join(Dir(x.Root), "index.lock"); exists(lock) {
 		return false, fmt.Errorf("'%s': File exists: another git process is at work; if there is none, remove the file", lock)
 	}
-	// A merge that is ended in the middle leaves files changed that the index does not know of,
-	// so it runs to its end. With merge.autoStash git would take from the work tree what is
-	// not committed, and with it what is written meanwhile. Without find-renames=100%
-	// it would take a conversation for one that was removed, if they look alike: it ignores
-	// no-renames before 2.49.
+	// A merge that is killed in the middle leaves changed files that the index does not
+	// know about, so it runs to its end. With merge.autoStash, git would take uncommitted
+	// changes from the work tree, and with them anything written in the meantime. Without
+	// find-renames=100% it would take a conversation for one that was removed, if they look
+	// alike: it ignores no-renames before 2.49.
 	whole := context.WithoutCancel(ctx)
 	_, err = output(attend(x.asking(whole, "-c", "merge.autoStash=false", "merge", "--quiet", "-X", "find-renames=100%", "--ff", "--no-squash", "--commit", "--no-edit", up.ref)))
 	if err == nil {

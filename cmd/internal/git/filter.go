@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// A Filter converts a file between what the work tree and what git has of it, as the user's
-// filters do, for example those of git-lfs. It is for programs that git runs: the current
-// folder determines the repository.
+// A Filter converts a file between its form in the work tree and its form in git, as the
+// user's filters do, for example those of git-lfs. It is for programs that git runs: the
+// current folder determines the repository.
 type Filter struct{ Path string } // from the top of the work tree, with slashes
 
 // Is reports whether a filter applies to the path.

@@ -13,8 +13,8 @@ const maxPast = 5000
 
 // History calls yield for each version of the files at or below a path in any commit that
 // is on this machine: of branches, stashes and the reflog, the newest first. It yields
-// each content once, with the commit that wrote it. It leaves out what is not fetched. If
-// there is more than limit bytes, it stops with ErrLimit.
+// each content once, with the commit that wrote it. It leaves out what has not been
+// fetched. If there is more than limit bytes, it stops with ErrLimit.
 func History(ctx context.Context, root, path string, limit int64, yield func(f File, commit string) error) error {
 	if Dir(root) == "" {
 		return fmt.Errorf("%s: %w", root, ErrNoRepository)

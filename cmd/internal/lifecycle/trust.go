@@ -44,7 +44,7 @@ func RegisterIn(state string) Register {
 	return Register{filepath.Join(state, "cortext", "trusted.json")}
 }
 
-var errNoState = errors.New("where this user's settings lie is not known: set HOME")
+var errNoState = errors.New("cannot find this user's settings: set HOME")
 
 // read returns the register's content by folder. An entry is a [Trusted], or a string that
 // an older release wrote and that no longer allows anything.

@@ -10,8 +10,8 @@ import (
 
 // Linked returns the conversations in all that are linked to those in of, directly or
 // indirectly: forks, their origins, and copies in other workspaces. A link counts in both
-// directions, whichever side has it. elsewhere has the sorted ids of linked conversations
-// that are not in all.
+// directions, whichever side has it. elsewhere holds the sorted ids of linked
+// conversations that are not in all.
 func Linked(all, of []store.Entry) (linked []store.Entry, elsewhere []string) {
 	links := map[string][]string{} // linked ids by id
 	entries := map[string]store.Entry{}

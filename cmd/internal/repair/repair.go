@@ -41,7 +41,7 @@ type Result struct {
 	Path  string
 	ID    string
 	Steps []store.RepairStep
-	Lost  []store.Damage // damage that no other place has the records for
+	Lost  []store.Damage // damage for which no other place has the records
 	Kept  string         // the folder with the original files; empty if nothing was changed
 	Err   error          // why the repair failed
 }

@@ -144,10 +144,10 @@ func (e entry) holds(state store.LogState, log *store.Log) bool {
 // A lookup is the result of looking up a query's terms in the index.
 type lookup struct {
 	*Index
-	sets map[*segment][]grams.Set // by term; nil if every block may have the term
+	sets map[*segment][]grams.Set // by term; nil if every block may contain the term
 }
 
-// lookUp finds the blocks that may have the terms of a query.
+// lookUp finds the blocks that may contain the terms of a query.
 func (x *Index) lookUp(q *Query) *lookup {
 	l := &lookup{x, map[*segment][]grams.Set{}}
 	for _, s := range x.segments {
@@ -155,7 +155,7 @@ func (x *Index) lookUp(q *Query) *lookup {
 		for i, t := range q.terms {
 			if rows := grams.Rows([]byte(t.needle.Part())); len(rows) > 0 {
 				set, err := s.With(rows)
-				if err != nil { // every block may have it
+				if err != nil { // every block may contain it
 					x.mu.Lock()
 					x.damaged = append(x.damaged, s.name)
 					x.mu.Unlock()

@@ -191,7 +191,7 @@ func (s transferRoutes) importSession(_ http.ResponseWriter, r *http.Request) (*
 	return &answer{status: http.StatusCreated, body: out, location: "/api/sessions/" + first.Session.ID}, nil
 }
 
-// warnings returns what a client should know of an import.
+// warnings returns what a client should know about an import.
 func warnings(got *export.Imported) []string {
 	list := append([]string{}, got.Warnings...)
 	if got.Lacks != "" {

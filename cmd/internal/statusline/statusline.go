@@ -23,8 +23,8 @@ func Line(w *workspace.Workspace, c *capture.Capture, agent inject.Agent, s inje
 	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), " · ")
 }
 
-// conversation names the session's conversation, how long ago it was stopped, and what is not
-// saved yet.
+// conversation names the session's conversation, how long ago it was stopped, and what has
+// not been saved yet.
 func conversation(w *workspace.Workspace, c *capture.Capture, agent inject.Agent, s inject.Status) []string {
 	if w.Removed.Skipped(agent.Name(), s.NativeID) {
 		return []string{"not saved: you skipped this session"}

@@ -145,9 +145,9 @@ func (w Conversations) PickEach(queries []string) (entries []store.Entry, err er
 	return entries, nil
 }
 
-// Matching returns every conversation that query matches, of those that a filter selects or,
-// if it is nil, of all, best first. Without a query, all of them match, the most recently
-// active first. The error is a [*NotFoundError] if there is none.
+// Matching returns every conversation that matches query and that f selects, best first; a
+// nil f selects all. Without a query, all of them match, the most recently active first.
+// The error is a [*NotFoundError] if there is none.
 func (w Conversations) Matching(query string, f *listing.Filter) (hits []store.Entry, err error) {
 	l, err := w.Listing(nil)
 	if err != nil {

@@ -62,8 +62,8 @@ func New(text string, fold bool) *Needle {
 const enough = 4
 
 // longest returns the longest part of a text that has only one spelling in JSON, except
-// for \u escapes and the case of ASCII letters. If case is ignored, it has none of the
-// letters without.
+// for \u escapes and the case of ASCII letters. If case is ignored, it contains none of
+// the letters in without.
 func (n *Needle) longest(text, without string) (longest string) {
 	from := 0
 	for i, r := range text + "\x00" {

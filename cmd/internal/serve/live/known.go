@@ -10,7 +10,8 @@ import (
 	"cortext/store"
 )
 
-// known is what followers know of the logs: where they ended, and which records they held.
+// known is what followers know about the logs: where they ended, and which records they
+// held.
 type known struct {
 	at       store.Checkpoint
 	seed     maphash.Seed

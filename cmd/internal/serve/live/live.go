@@ -1,6 +1,6 @@
 // Package live tells followers what is new in conversations, whoever wrote it: a hook,
-// another process, git or a person. It reads the logs, which are the only truth, and uses
-// the file system's notifications only to look sooner.
+// another process, git or a person. It reads the logs, which are the source of truth, and
+// uses the file system's notifications only to look sooner.
 package live
 
 import (
