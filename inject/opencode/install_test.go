@@ -250,7 +250,7 @@ func TestPlugin(t *testing.T) {
 	}
 	for _, path := range []string{bin, filepath.Join(dir, "nowhere")} {
 		cmd := exec.Command(node, driver, dir)
-		cmd.Env = []string{"PATH=" + path}
+		cmd.Env = []string{"PATH=" + path, "HOME=" + dir} // without HOME, node finds the user's own
 		if out, err := cmd.CombinedOutput(); err != nil || string(out) != "ok\n" {
 			t.Errorf("with %s: %v\n%s", path, err, out)
 		}

@@ -225,10 +225,10 @@ func TestHookLine(t *testing.T) {
 				env  []string
 				want string
 			}{
-				{bin, nil, whole},
-				{small, nil, direct},
-				{empty, nil, ""},
-				{broken, nil, ""},
+				{bin, []string{"HOME=" + empty}, whole}, // without HOME, zsh finds the user's own
+				{small, []string{"HOME=" + empty}, direct},
+				{empty, []string{"HOME=" + empty}, ""},
+				{broken, []string{"HOME=" + empty}, ""},
 				{empty, []string{"HOME=" + home}, whole},
 				{empty, []string{"HOME=" + home, "XDG_STATE_HOME="}, whole},
 				{empty, []string{"HOME=" + home, "XDG_STATE_HOME=" + state}, direct},
