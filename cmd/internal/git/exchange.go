@@ -136,7 +136,7 @@ func (x Exchange) merge(ctx context.Context) (merged bool, err error) {
 }
 
 func (x Exchange) mergeOnce(ctx context.Context, up upstream) (merged bool, err error) {
-	if _, err := output(attend(x.asking(ctx, "fetch", "--quiet", up.remote))); err != nil {
+	if err := x.fetch(ctx, up); err != nil {
 		return false, err
 	}
 	if _, err := read(ctx, x.Root, "merge-base", "--is-ancestor", up.ref, "HEAD"); err == nil {
@@ -166,6 +166,9 @@ func (x Exchange) mergeOnce(ctx context.Context, up upstream) (merged bool, err 
 	if len(kept) > 0 && done {
 		return true, nil
 	}
+	if left, leftErr := ConflictsIn(whole, x.Root, x.Folders[0]); leftErr == nil && len(left.Other) > 0 {
+		err = &ConflictError{short(up.ref), left.Other}
+	}
 	return false, errors.Join(err, keepErr, x.abort(whole))
 }
 
@@ -193,6 +196,9 @@ func (x Exchange) wantMergeable(ctx context.Context, up upstream) error {
 	if err != nil {
 		return err
 	}
+	if _, err := read(ctx, x.Root, "merge-base", "HEAD", up.ref); err != nil {
+		return x.unrelated(ctx, up, err)
+	}
 	theirs, err := x.paths(ctx, "diff", "--no-renames", "--no-ext-diff", "--no-textconv", "HEAD..."+up.ref)
 	if err != nil {
 		return err
@@ -205,7 +211,7 @@ func (x Exchange) wantMergeable(ctx context.Context, up upstream) error {
 		}
 	}
 	if len(outside) > 0 {
-		return &OutsideError{strings.TrimPrefix(up.ref, "refs/remotes/"), outside}
+		return &OutsideError{short(up.ref), outside}
 	}
 	if _, err := read(ctx, x.Root, "merge-base", "--is-ancestor", "HEAD", up.ref); err != nil {
 		staged, err := x.paths(ctx, "diff-index", "--cached", "--no-renames", "HEAD", "--")
@@ -276,11 +282,4 @@ func (x Exchange) asking(ctx context.Context, args ...string) *exec.Cmd {
 		cmd.Env = append(cmd.Env, "GIT_TERMINAL_PROMPT=0")
 	}
 	return cmd
-}
-
-// Clone clones a repository into a folder, as the user's git does. The url may be a path
-// relative to the folder from.
-func Clone(ctx context.Context, from, url, dir string) error {
-	_, err := output(attend(Exchange{Root: from}.asking(ctx, "clone", "--quiet", "--", url, dir)))
-	return err
 }

@@ -77,6 +77,9 @@ func (x Exchange) upstream(ctx context.Context) (up upstream, err error) {
 	if !ok || at.Branch == "" {
 		return up, errors.New("no branch is checked out: git switch to one first")
 	}
+	if at.Commit == "" {
+		return up, fmt.Errorf("branch %s has no commit yet: git commit first, or git pull if the remote has some", at.Branch)
+	}
 	out, err := read(ctx, x.Root, "for-each-ref", "--format=%(upstream:remotename)%00%(upstream:remoteref)%00%(upstream)%00%(push:remotename)", "refs/heads/"+at.Branch)
 	if err != nil {
 		return up, err

@@ -1,0 +1,57 @@
+package git
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strings"
+	"sync"
+)
+
+// A ConflictError reports files that both sides changed and git could not merge. Documents
+// belong to people: no driver merges them.
+type ConflictError struct {
+	Upstream string
+	Paths    []string
+}
+
+func (e *ConflictError) Error() string {
+	return fmt.Sprintf("%s: changed here and in %s: merge it yourself, with git merge %[2]s", strings.Join(e.Paths[:min(len(e.Paths), 3)], ", "), e.Upstream)
+}
+
+// fetch fetches the upstream. It names the branch, because git reports only a branch that was
+// asked for if the remote does not have it.
+func (x Exchange) fetch(ctx context.Context, up upstream) error {
+	_, err := output(attend(x.asking(ctx, "fetch", "--quiet", up.remote, up.branch)))
+	if err != nil && noBranch().MatchString(err.Error()) {
+		return fmt.Errorf("%s has no branch %s: git push -u %[1]s %s makes it, git branch -u %[1]s/BRANCH follows another one", up.remote, strings.TrimPrefix(up.branch, "refs/heads/"), up.name)
+	}
+	return err
+}
+
+// noBranch matches what git says if a remote does not have what is to be fetched.
+var noBranch = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)couldn't find remote ref`)
+})
+
+// unrelated returns the reason why HEAD and the upstream have no common commit, which git
+// does not say: err is its own.
+func (x Exchange) unrelated(ctx context.Context, up upstream, err error) error {
+	if _, known := read(ctx, x.Root, "rev-parse", "--quiet", "--verify", up.ref+"^{commit}"); known != nil {
+		return err
+	}
+	if out, _ := read(ctx, x.Root, "rev-parse", "--is-shallow-repository"); strings.TrimSpace(out) == "true" {
+		return fmt.Errorf("this clone is shallow, and lacks the commit that HEAD and %s have in common: git fetch --unshallow %s", short(up.ref), up.remote)
+	}
+	return fmt.Errorf("HEAD and %s have no commit in common: git merge --allow-unrelated-histories %[1]s merges them", short(up.ref))
+}
+
+// short returns the name that users give to the ref of a branch at a remote.
+func short(ref string) string { return strings.TrimPrefix(ref, "refs/remotes/") }
+
+// Clone clones a repository into a folder, as the user's git does. The url may be a path
+// relative to the folder from.
+func Clone(ctx context.Context, from, url, dir string) error {
+	_, err := output(attend(Exchange{Root: from}.asking(ctx, "clone", "--quiet", "--", url, dir)))
+	return err
+}
