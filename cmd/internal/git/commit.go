@@ -119,7 +119,7 @@ func Commit(ctx context.Context, root, folder, message string) (done bool, err e
 	restore := keepMessages(root)
 	for try := 1; ; try++ {
 		err = whenUnlocked(ctx, root, func() error {
-			_, err := output(attend(withPaths(ctx, root, paths, slices.Concat(wholeIndex, []string{"commit", "--quiet", "--only", "-m", message})...)))
+			_, err := output(attend(withPaths(ctx, root, paths, slices.Concat(wholeIndex, inUTF8, []string{"commit", "--quiet", "--only", "-m", message})...)))
 			return err
 		})
 		// The commit of another conversation, which began before, has written an index
@@ -135,9 +135,9 @@ func Commit(ctx context.Context, root, folder, message string) (done bool, err e
 		if len(fresh) > 0 {
 			retract(whole, root, fresh)
 		}
-		return false, err
+		return false, told(err)
 	}
-	return true, restore()
+	return true, errors.Join(unstage(whole, root, folder, paths), restore())
 }
 
 // whenUnlocked calls f, and again while another process, such as the commit of another
