@@ -109,6 +109,8 @@ func hintFor(err error) string {
 		return near("", find.NearestWord(settings.Names(), setting.Name), "cortext config shows all of them")
 	case errors.As(err, &broken):
 		return "cortext config edit opens it"
+	case errors.As(err, new(*workspace.LeftOutError)):
+		return ""
 	case errors.Is(err, store.ErrNoWorkspace):
 		return "run cortext init in your project's folder, or name the folder with -C"
 	case errors.As(err, &ambiguous):

@@ -109,6 +109,11 @@ func runInit(a *app, cmd *cobra.Command, o initOptions) error {
 	if err := r.check(); err != nil {
 		return err
 	}
+	if r.isNew { // a new one would take the place of the one that git has
+		if err := workspace.WantCheckedOut(cmd.Context(), dir); err != nil {
+			return err
+		}
+	}
 	asks := a.terminal.present() && !a.screen.asJSON && !o.dryRun
 	if len(o.agents) == 0 {
 		if err := r.chooseAgents(asks || o.yes); err != nil {

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"os"
 	"os/user"
@@ -19,6 +20,7 @@ import (
 	"cortext/cmd/internal/payload"
 	"cortext/cmd/internal/workspace"
 	"cortext/inject"
+	"cortext/store"
 )
 
 // An opened is the open workspace of a command, with the objects that keep state while the
@@ -119,6 +121,9 @@ func (a *app) openQuietly(cmd *cobra.Command) (*opened, error) {
 func (a *app) openIn(cmd *cobra.Command, dir string) (*opened, error) {
 	ws, err := workspace.Open(a.env(cmd, dir))
 	if err != nil {
+		if leftOut := workspace.WantCheckedOut(cmd.Context(), dir); leftOut != nil && errors.Is(err, store.ErrNoWorkspace) {
+			err = leftOut
+		}
 		return nil, err
 	}
 	a.screen.warn(ws.Warnings...)
