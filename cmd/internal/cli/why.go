@@ -21,7 +21,8 @@ line comes from. Lines are counted as in the last commit.
 
 If the commit names its conversation (cortext init --link-commits), the answer is certain.
 Otherwise it is a guess, marked as such, based on the output of commands, the files that
-both changed, the time and the branch.`,
+both changed, the time and the branch. So it is if a squash or an amended commit names several
+conversations.`,
 		Example: "  cortext why HEAD~2\n  cortext why src/cache.go:12",
 		Args:    args(cobra.ExactArgs(1)),
 		RunE: a.within(func(cmd *cobra.Command, w *opened, list []string) error {
@@ -50,6 +51,13 @@ func runWhy(cmd *cobra.Command, a *app, w *opened, what string) error {
 	within, err := filepath.Rel(w.Here.Workspace(), registry.RealDir(dir))
 	if err != nil {
 		return err
+	}
+	if filepath.IsAbs(what) {
+		real := filepath.Join(registry.RealDir(filepath.Dir(what)), filepath.Base(what))
+		if what, err = filepath.Rel(w.Here.Workspace(), real); err != nil {
+			return err
+		}
+		within, what = ".", "./"+filepath.ToSlash(what) // no commit has such a name
 	}
 	known := commits.Of(w.Workspace)
 	commit, err := known.Resolve(cmd.Context(), filepath.ToSlash(within), what)

@@ -88,20 +88,36 @@ func (c Commits) Why(ctx context.Context, commit git.Logged) (*Reason, error) {
 	if len(commit.Values) == 0 {
 		return c.guess(ctx, commit)
 	}
-	var e store.Entry
-	known := false
-	for _, id := range commit.Values { // an amended commit may name several
-		var err error
-		if e, known, err = c.ws.ByConversation(id); err != nil {
+	var named []store.Entry
+	for _, id := range commit.Values {
+		e, known, err := c.ws.ByConversation(id)
+		if err != nil {
 			return nil, err
 		}
 		if known {
-			break
+			named = append(named, e)
 		}
 	}
-	if !known {
+	switch {
+	case len(named) == 0:
 		return nil, &UnknownError{commit, commit.Values[0]}
+	case len(commit.Values) == 1:
+		return c.named(commit, named[0])
 	}
+	// Commits that were squashed, or one that was amended: each conversation led to a part.
+	r, err := c.likeliest(ctx, commit, named)
+	if err == nil && r == nil {
+		r, err = c.named(commit, named[0])
+	}
+	if err != nil {
+		return nil, err
+	}
+	r.Guesses = append([]string{fmt.Sprintf("it is one of the %d conversations that the commit names", len(commit.Values))}, r.Guesses...)
+	return r, nil
+}
+
+// named returns the reason for a commit that names a conversation.
+func (c Commits) named(commit git.Logged, e store.Entry) (*Reason, error) {
 	shown, err := history.Show(c.ws.Conversations, e, history.ShowOptions{})
 	if err != nil {
 		return nil, err
@@ -130,12 +146,25 @@ func (c Commits) guess(ctx context.Context, commit git.Logged) (*Reason, error) 
 	if err != nil {
 		return nil, err
 	}
+	var then []store.Entry
+	for _, e := range all {
+		if begun := e.Session.CreatedAt.Time(); !begun.After(commit.At.Add(time.Second)) && !commit.At.After(e.Session.LastActive.Time().Add(linger)) {
+			then = append(then, e)
+		}
+	}
+	best, err := c.likeliest(ctx, commit, then)
+	if err == nil && best == nil {
+		err = &UnknownError{Commit: commit}
+	}
+	return best, err
+}
+
+// likeliest returns the reason for a commit, as of the conversation with the most evidence, or
+// nil.
+func (c Commits) likeliest(ctx context.Context, commit git.Logged, among []store.Entry) (*Reason, error) {
 	var best *Reason
 	bestScore := score{}
-	for _, e := range all {
-		if begun := e.Session.CreatedAt.Time(); begun.After(commit.At.Add(time.Second)) || commit.At.After(e.Session.LastActive.Time().Add(linger)) {
-			continue
-		}
+	for _, e := range among {
 		r, s, err := c.weigh(ctx, commit, e)
 		if err != nil {
 			continue // an unreadable conversation is not a candidate
@@ -144,10 +173,7 @@ func (c Commits) guess(ctx context.Context, commit git.Logged) (*Reason, error) 
 			best, bestScore = r, s
 		}
 	}
-	if best == nil {
-		return nil, &UnknownError{Commit: commit}
-	}
-	return best, nil
+	return best, ctx.Err()
 }
 
 // A score says how well a conversation fits a commit.

@@ -16,7 +16,7 @@ type Logged struct {
 	ID      string
 	At      time.Time // when its change was made, which a rebase does not alter
 	Subject string
-	Values  []string // of the requested trailer
+	Values  []string // of the requested trailer, each once
 	Paths   []string // of the files it changed against its first parent, below root, relative to it
 }
 
@@ -65,6 +65,11 @@ func LastChange(ctx context.Context, root, path string, line int) (id string, er
 	var out string
 	if line > 0 {
 		out, err = read(ctx, root, "blame", "--porcelain", "--no-textconv", fmt.Sprintf("-L%d,%d", line, line), "HEAD", "--", path)
+		if err != nil && strings.Contains(err.Error(), "could not open object name list") {
+			// The file of commits to ignore, which the user has set for all repositories, is not
+			// in this one. Nothing makes blame go on without it.
+			out, err = read(ctx, root, "-c", "log.showSignature=false", "log", "--max-count=1", "--no-patch", "--format=%H", "--no-ext-diff", "--no-textconv", fmt.Sprintf("-L%d,%d:%s", line, line, path), "HEAD", "--")
+		}
 	} else {
 		out, err = read(ctx, root, "-c", "log.showSignature=false", "log", "--max-count=1", "--format=%H", "HEAD", "--", path)
 	}
@@ -81,7 +86,7 @@ func LastChange(ctx context.Context, root, path string, line int) (id string, er
 // commits runs git log.
 func commits(ctx context.Context, root, trailer string, args ...string) (all []Logged, err error) {
 	const begin, next = "\x01", "\x02"
-	format := "--format=" + strings.Join([]string{begin + "%H", "%at", "%s", "%(trailers:key=" + trailer + ",valueonly,separator=%x03)"}, next)
+	format := "--format=" + strings.Join([]string{begin + "%H", "%at", "%s", "%B"}, next)
 	out, err := read(ctx, root, slices.Concat([]string{"-c", "log.showSignature=false", "-c", "core.quotePath=false", "log", "-z", "--name-only", "--relative",
 		"--no-renames", "--no-ext-diff", "--no-textconv", "-m", "--first-parent", format}, args, []string{"--"})...)
 	if err != nil {
@@ -104,14 +109,22 @@ func commits(ctx context.Context, root, trailer string, args ...string) (all []L
 			return nil, fmt.Errorf("git log in %s says %q", root, record)
 		}
 		c := Logged{ID: parts[0], At: time.Unix(seconds, 0).UTC(), Subject: parts[2]}
-		for value := range strings.SplitSeq(parts[3], "\x03") {
-			if value = strings.TrimSpace(value); value != "" {
-				c.Values = append(c.Values, value)
-			}
-		}
+		c.Values = trailers(parts[3], trailer)
 		all = append(all, c)
 	}
 	return all, nil
+}
+
+// trailers returns the values of a trailer in a message. A squash leaves those of the commits
+// that it joined in the middle of the message, where git sees no trailers, and may indent them.
+func trailers(message, name string) (values []string) {
+	for line := range strings.Lines(message) {
+		value, ok := strings.CutPrefix(strings.TrimSpace(line), name+":")
+		if value = strings.TrimSpace(value); ok && value != "" && !slices.Contains(values, value) {
+			values = append(values, value)
+		}
+	}
+	return values
 }
 
 func withInput(cmd *exec.Cmd, text []byte) *exec.Cmd {

@@ -16,7 +16,7 @@ func TestLogSettings(t *testing.T) {
 	r.write("d/HEAD", "1\n")
 	r.write("other", "1\n")
 	r.git("add", "-A")
-	r.git("commit", "-qm", "one\n\nId: a")
+	r.git("commit", "-qm", "größe\n\nId: a")
 	r.write("d/f", "2\n")
 	r.git("commit", "-qam", "two\n\nId: b")
 	long := time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -52,6 +52,7 @@ func TestLogSettings(t *testing.T) {
 	for _, set := range [][2]string{
 		{"log.showRoot", "false"}, {"diff.relative", "true"}, {"log.diffMerges", "off"}, {"log.date", "relative"}, {"log.follow", "true"}, {"log.decorate", "full"},
 		{"color.ui", "always"}, {"diff.renames", "copies"}, {"diff.noprefix", "true"}, {"format.pretty", "oneline"}, {"grep.patternType", "perl"}, {"blame.date", "human"},
+		{"i18n.logOutputEncoding", "latin1"}, {"trailer.separators", "="},
 	} {
 		r.git("config", set[0], set[1])
 		for i, got := range seen() {
