@@ -19,16 +19,20 @@ const Stale = 8 * time.Hour
 
 const mark = "# cortext: link commits to conversations"
 
-// parts returns the lines to add to two git hooks, for the workspace at root. They do nothing where cortext is not installed, and never prevent a commit.
+// parts returns the lines to add to two git hooks, for the workspace at root. They do nothing
+// where cortext is not installed, and never prevent a commit.
 func parts(root string) []git.HookPart {
 	program := `(PATH="$PATH:${XDG_STATE_HOME:-$HOME/.local/state}/cortext/bin"; if command -v cortext >/dev/null; then cortext `
+	own, old := mark, ""
 	if within := registry.At(root).Place().Within; within != "" && within != "." {
-		program += shell.Quote("-C", within) + " "
+		place := shell.Quote("-C", within)
+		program += place + " "
+		own, old = mark+" ("+place+")", mark // the clone may have other workspaces
 	}
 	program += "link-commit "
 	return []git.HookPart{
-		{Hook: "prepare-commit-msg", Mark: mark, Command: program + `begin "$@"; fi) || :`},
-		{Hook: "commit-msg", Mark: mark, Command: program + `end "$@"; fi) || :`},
+		{Hook: "prepare-commit-msg", Mark: own, Old: old, Command: program + `begin "$@"; fi) || :`},
+		{Hook: "commit-msg", Mark: own, Old: old, Command: program + `end "$@"; fi) || :`},
 	}
 }
 

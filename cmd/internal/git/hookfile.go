@@ -2,6 +2,7 @@ package git
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,6 +18,7 @@ type HookPart struct {
 	Hook    string // the name of the hook: prepare-commit-msg
 	Mark    string // the comment that begins our part; a blank line ends it
 	Command string // shell commands without a blank line
+	Old     string // what marked a part with this command in earlier releases, and begins Mark
 }
 
 func (p HookPart) text() string { return p.Mark + "\n" + strings.TrimSpace(p.Command) + "\n\n" }
@@ -39,8 +41,8 @@ func hooksDir(ctx context.Context, root string) (string, error) {
 }
 
 // Add puts our part into the hook, before the parts of others, and returns the hook's
-// file. It reports whether that changed anything. A hook that is not a shell script, is a link, or
-// is not run by git is an error.
+// file. It reports whether that changed anything. A hook that is not a shell script, is a link,
+// is not run by git, or is run in other repositories is an error.
 func (p HookPart) Add(ctx context.Context, root string) (file string, changed bool, err error) {
 	dir, err := hooksDir(ctx, root)
 	if err != nil {
@@ -69,14 +71,27 @@ func (p HookPart) Add(ctx context.Context, root string) (file string, changed bo
 	case len(old) > 0:
 		return file, false, fmt.Errorf("%s does not begin with #!/bin/sh: add to it: %s", file, strings.TrimSpace(p.Command))
 	}
-	text := first + p.text() + string(without(rest, p.Mark))
-	if text == string(old) {
+	text := first + p.text() + string(p.without(rest))
+	if text == string(old) || p.isAmong(string(rest)) {
 		return file, false, nil
+	}
+	if sharedHooks(ctx, root) {
+		return file, false, fmt.Errorf("%s is a hook of all repositories, because core.hooksPath is set for all: add to it: %s", file, strings.TrimSpace(p.Command))
 	}
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return file, false, err
 	}
 	return file, true, replaceHook(file, []byte(text))
+}
+
+// isAmong reports whether our part is in a hook, with none before it but those for other
+// workspaces.
+func (p HookPart) isAmong(hook string) bool {
+	before, _, found := strings.Cut(hook, p.text())
+	for part := range strings.SplitSeq(strings.TrimSuffix(before, "\n\n"), "\n\n") {
+		found = found && (part == "" || strings.HasPrefix(part, cmp.Or(p.Old, p.Mark)))
+	}
+	return found
 }
 
 // Remove removes our part from the hook, and the hook if nothing else is in it.
@@ -87,7 +102,7 @@ func (p HookPart) Remove(ctx context.Context, root string) (changed bool, err er
 	}
 	file := filepath.Join(dir, p.Hook)
 	old, err := os.ReadFile(file)
-	rest := without(old, p.Mark)
+	rest := p.without(old)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) || err == nil && len(rest) == len(old):
 		return false, nil
@@ -99,9 +114,22 @@ func (p HookPart) Remove(ctx context.Context, root string) (changed bool, err er
 	return true, replaceHook(file, rest)
 }
 
+// sharedHooks reports whether git runs the hooks of root's clone in other repositories, too.
+func sharedHooks(ctx context.Context, root string) bool {
+	out, err := run(ctx, root, "config", "--show-scope", "--type=path", "--get", "core.hooksPath")
+	if err != nil { // not set, or git before 2.26
+		return false
+	}
+	scope, dir, _ := strings.Cut(strings.TrimSpace(out), "\t")
+	return (scope == "global" || scope == "system") && filepath.IsAbs(dir)
+}
+
 // without returns a hook without our part.
-func without(text []byte, mark string) []byte {
-	before, part, found := bytes.Cut(text, []byte(mark+"\n"))
+func (p HookPart) without(text []byte) []byte {
+	if p.Old != "" {
+		text = bytes.Replace(text, []byte(p.Old+"\n"+strings.TrimSpace(p.Command)+"\n\n"), nil, 1)
+	}
+	before, part, found := bytes.Cut(text, []byte(p.Mark+"\n"))
 	if !found {
 		return text
 	}
