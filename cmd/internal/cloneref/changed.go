@@ -6,7 +6,9 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"maps"
+	"os"
 	"slices"
 
 	"cortext/cmd/internal/git"
@@ -84,4 +86,33 @@ func (r Ref) stateOf(folder string, committed map[string]string) string {
 		fmt.Fprintf(sum, "%s %s\n", committed[name], name)
 	}
 	return hex.EncodeToString(sum.Sum(nil)[:16])
+}
+
+// LeftOut names what a folder has and a commit of it lacks: links, pipes and the like, names
+// that other clones would refuse, and permissions.
+func (r Ref) LeftOut(folder string) (names []string, err error) {
+	root, err := os.OpenRoot(r.Store.Root())
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	err = fs.WalkDir(root.FS(), folder, func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && d.Name() == ".session":
+			return fs.SkipDir
+		case d.IsDir():
+		case !d.Type().IsRegular():
+			names = append(names, name+" (not a regular file)")
+		case !allowed(name):
+			names = append(names, name+" (its name)")
+		default:
+			if info, err := d.Info(); err == nil && info.Mode()&0o111 != 0 {
+				names = append(names, name+" (that it is executable)")
+			}
+		}
+		return nil
+	})
+	return names, err
 }

@@ -73,6 +73,10 @@ func (s *Stopper) Stop(ctx context.Context, e store.Entry) (*Result, error) {
 	if unsaved == nil {
 		if out.Committed, err = s.ws.Repository.Commit(ctx, out.Entry); err != nil {
 			out.Warnings = append(out.Warnings, err)
+		} else if out.Committed {
+			if err := s.ws.Repository.LeftOut(out.Entry); err != nil {
+				out.Warnings = append(out.Warnings, err)
+			}
 		}
 	}
 	return out, nil

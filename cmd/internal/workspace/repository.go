@@ -57,6 +57,24 @@ func (r Repository) Commit(ctx context.Context, e store.Entry) (done bool, err e
 	return done, nil
 }
 
+// LeftOut returns an error that names what a commit of a conversation's folder lacks, if
+// anything.
+func (r Repository) LeftOut(e store.Entry) error {
+	if r.config.Commit != settings.CommitRef {
+		return nil
+	}
+	names, err := r.Ref().LeftOut(e.Path)
+	if err != nil || len(names) == 0 {
+		return err
+	}
+	const most = 3
+	more := ""
+	if len(names) > most {
+		more = fmt.Sprintf(" and %d more", len(names)-most)
+	}
+	return fmt.Errorf("with commit: ref, git keeps only regular files, under plain names: other clones will lack %s%s", strings.Join(names[:min(len(names), most)], ", "), more)
+}
+
 // Knows reports whether a file at or below a path is staged, in the last commit, or in
 // the ref of the clone.
 func (r Repository) Knows(ctx context.Context, path string) (bool, error) {
