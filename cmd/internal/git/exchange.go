@@ -1,6 +1,7 @@
 package git
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -198,6 +199,9 @@ func (x Exchange) wantMergeable(ctx context.Context, up upstream) error {
 	}
 	if _, err := read(ctx, x.Root, "merge-base", "HEAD", up.ref); err != nil {
 		return x.unrelated(ctx, up, err)
+	}
+	if gone, err := x.dropped(ctx, up); err != nil || gone > 0 {
+		return cmp.Or[error](err, &RewrittenError{short(up.ref), gone})
 	}
 	theirs, err := x.paths(ctx, "diff", "--no-renames", "--no-ext-diff", "--no-textconv", "HEAD..."+up.ref)
 	if err != nil {
