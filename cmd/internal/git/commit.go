@@ -122,9 +122,13 @@ func Commit(ctx context.Context, root, folder, message string) (done bool, err e
 			_, err := output(attend(withPaths(ctx, root, paths, slices.Concat(wholeIndex, inUTF8, []string{"commit", "--quiet", "--only", "-m", message})...)))
 			return err
 		})
-		// The commit of another conversation, which began before, has written an index
-		// without the new files.
-		if err == nil || len(fresh) == 0 || try == 5 || !strings.Contains(err.Error(), "pathspec") {
+		// The commit of another conversation, which began before, may have written an index
+		// without the new files. What git says about that depends on the user's language.
+		if err == nil || len(fresh) == 0 || try == 5 {
+			break
+		}
+		known, asked := Known(ctx, root, fresh)
+		if asked != nil || !slices.ContainsFunc(fresh, func(name string) bool { return known[name] == Unknown }) {
 			break
 		}
 		if again := prepare(); again != nil {
