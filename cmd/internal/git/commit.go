@@ -152,8 +152,8 @@ func whenUnlocked(ctx context.Context, root string, f func() error) error {
 		if err == nil || !time.Now().Before(until) {
 			return err
 		}
-		// Git may say it in another language.
-		if text := err.Error(); !locked().MatchString(text) && !(strings.Contains(text, "index.lock") && exists(filepath.Join(Dir(root), "index.lock"))) {
+		// Git may say it in another language, and the lock may be gone by now.
+		if text := err.Error(); !locked().MatchString(text) && !strings.Contains(text, "index.lock'") {
 			return err
 		}
 		if slept := sleep(ctx, leastTry/2+rand.N(leastTry)); slept != nil {
