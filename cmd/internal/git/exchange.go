@@ -177,7 +177,7 @@ func (x Exchange) mergeOnce(ctx context.Context, up upstream) (merged bool, err 
 // lock of the index, it waits.
 func (x Exchange) abort(ctx context.Context) error {
 	for until := x.Now().Add(mostLocked); Operation(x.Root) == "merge"; {
-		_, err := run(ctx, x.Root, "merge", "--abort")
+		_, err := output(x.asking(ctx, "merge", "--abort"))
 		if err == nil {
 			return nil
 		}
