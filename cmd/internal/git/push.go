@@ -99,6 +99,14 @@ func (x Exchange) destination(ctx context.Context, up upstream) (remote, branch 
 	if up.remote == "." {
 		return "", "", fmt.Errorf("branch %s follows the local branch %s: git push -u origin %[1]s", up.name, strings.TrimPrefix(up.branch, "refs/heads/"))
 	}
+	if specs, _ := read(ctx, x.Root, "config", "--get-all", "remote."+up.pushRemote+".push"); specs != "" {
+		// As for a review, which has refs of its own.
+		out, err := read(ctx, x.Root, "for-each-ref", "--format=%(push:remoteref)", same)
+		if ref := strings.TrimSpace(out); err != nil || ref != "" {
+			return up.pushRemote, ref, err
+		}
+		return "", "", fmt.Errorf("remote.%s.push says where git push sends branch %s (%s): run git push", up.pushRemote, up.name, strings.Join(strings.Fields(specs), ", "))
+	}
 	if up.pushRemote != up.remote {
 		return up.pushRemote, same, nil
 	}
