@@ -94,7 +94,7 @@ func (rd *reading) openHomes() error {
 	for _, h := range rd.homes {
 		if h.waiting {
 			rd.out.Waiting = append(rd.out.Waiting, h.segment.Path+": "+h.why)
-		} else if h.conv != nil && (h.conv.Waits() || rd.opts.Mode != Unasked && (h.conv.HasMore() || h.conv.LogsAbsent())) {
+		} else if h.conv != nil && (h.conv.Waits() || rd.opts.Mode != Unasked && (h.conv.HasMore() || h.conv.LogsAbsent() && rd.c.ws.Store.HasRecords(h.segment.Path))) {
 			if err := h.conv.Update(func(tx *store.Tx, _ *schema.Session) error {
 				return rd.c.identify(tx, rd.agent.Name(), rd.nativeID, *h.segment)
 			}); err != nil {
