@@ -38,9 +38,10 @@ func (c Checker) Damage(ctx context.Context, note func(string)) iter.Seq[store.D
 		if err != nil {
 			note("captured messages were not compared: " + err.Error())
 		}
+		outside := c.ws.Tree.LogsOutside()
 		for _, e := range entries {
 			file := path.Join(e.Path, store.MessagesLog)
-			if gone, err := c.ws.Removed.Conversation(e.Session.ID); named[file] || err == nil && gone {
+			if gone, err := c.ws.Removed.Conversation(e.Session.ID); named[file] || outside(file) || err == nil && gone {
 				continue
 			}
 			lost, err := c.shortened(ctx, e)

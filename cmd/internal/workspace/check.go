@@ -37,7 +37,7 @@ func (w *Workspace) Check(ctx context.Context, note func(string)) iter.Seq[store
 		if w.Removed.Any() {
 			_ = w.Removed.ReadKept() // without it, each question below reads the same
 		}
-		removed, outside := sync.OnceValue(k.removedFolders), sync.OnceValue(k.outside)
+		removed, outside := sync.OnceValue(k.removedFolders), sync.OnceValue(w.Tree.LogsOutside)
 		yield := func(d store.Damage) bool {
 			return d.Kind == store.Missing && removed()[folderOf(d.File)] || yieldAll(d)
 		}
@@ -98,17 +98,6 @@ func (w *Workspace) Check(ctx context.Context, note func(string)) iter.Seq[store
 type checker struct {
 	w    *Workspace
 	note func(string)
-}
-
-// outside returns what reports whether a log, or the messages beside it, are outside of the
-// sparse checkout. What the work tree has of such a log does not show what is missing.
-func (k checker) outside() func(file string) bool {
-	files, _ := k.w.Tree.allOutside() // compareGit reports the error
-	is := make(map[string]bool, len(files))
-	for _, f := range files {
-		is[f] = true
-	}
-	return func(file string) bool { return is[file] || is[path.Join(path.Dir(file), store.MessagesLog)] }
 }
 
 // removedFolders returns the folders of conversations that were removed elsewhere.

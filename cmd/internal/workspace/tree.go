@@ -120,6 +120,17 @@ func (t *Tree) allOutside() (paths []string, err error) {
 	return paths, err
 }
 
+// LogsOutside returns what reports whether a log, or the messages beside it, are outside of the
+// sparse checkout. The part of such a log in the work tree does not show what is missing.
+func (t *Tree) LogsOutside() func(file string) bool {
+	files, _ := t.allOutside() // a check reports the error when it compares git
+	is := make(map[string]bool, len(files))
+	for _, f := range files {
+		is[f] = true
+	}
+	return func(file string) bool { return is[file] || is[path.Join(path.Dir(file), path.Base(store.MessagesLog))] }
+}
+
 // absent returns the given files that are not in the work tree.
 func (t *Tree) absent(files []git.File) (absent []git.File) {
 	for _, f := range files {
