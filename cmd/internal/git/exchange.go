@@ -156,7 +156,8 @@ func (x Exchange) mergeOnce(ctx context.Context, up upstream) (merged bool, err 
 	// find-renames=100% it would take a conversation for one that was removed, if they look
 	// alike: it ignores no-renames before 2.49.
 	whole := context.WithoutCancel(ctx)
-	_, err = output(attend(x.asking(whole, "-c", "merge.autoStash=false", "merge", "--quiet", "-X", "find-renames=100%", "--ff", "--no-squash", "--commit", "--no-edit", up.ref)))
+	args := append(x.usualStrategy(ctx, up), "-c", "merge.autoStash=false", "merge", "--quiet", "-X", "find-renames=100%", "--ff", "--no-squash", "--commit", "--no-edit", "--no-rerere-autoupdate", up.ref)
+	_, err = output(attend(x.asking(whole, args...)))
 	if err == nil {
 		return true, nil
 	}

@@ -35,6 +35,23 @@ var noBranch = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)couldn't find remote ref`)
 })
 
+// usualStrategy returns configuration that makes git merge with its usual strategy, if the user
+// has set another one: "ours" would drop what the upstream has, and others ignore attributes.
+func (x Exchange) usualStrategy(ctx context.Context, up upstream) (set []string) {
+	if other, _ := read(ctx, x.Root, "config", "--get", "pull.twohead"); other != "" {
+		set = append(set, "-c", "pull.twohead=ort")
+	}
+	key := "branch." + up.name + ".mergeOptions"
+	options, _ := read(ctx, x.Root, "config", "--get", key)
+	for _, word := range strings.Fields(options) {
+		name, _, _ := strings.Cut(word, "=")
+		if name == "--strategy" || strings.HasPrefix(word, "-s") {
+			return append(set, "-c", key+"=")
+		}
+	}
+	return set
+}
+
 // A RewrittenError reports that the upstream once had commits that the current branch has, and
 // has them no longer. Somebody rewrote its history, perhaps to remove a secret from it, and a
 // merge and the next push would bring it back.
