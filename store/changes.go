@@ -7,7 +7,6 @@ import (
 	"hash/crc32"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"cortext/store/internal/lines"
@@ -97,24 +96,22 @@ func checksum(name string) string {
 
 // note adds conversations to the list, if there is one. Call it after the change. If the change cannot be noted, the list goes, and with it what relies on it.
 func (l ChangeList) note(folders ...string) {
-	name := filepath.Join(l.files.dir, filepath.FromSlash(changesFile))
 	text := ""
 	for _, folder := range folders {
 		text += checksum(folder) + " " + folder + "\n" // with a line break in it, no reader accepts it
 	}
 	for range 3 {
-		f, err := os.OpenFile(name, os.O_WRONLY|os.O_APPEND, 0)
+		f, info, _, err := lines.Open(l.files.root, changesFile, os.O_WRONLY|os.O_APPEND, 0)
 		if err != nil {
 			return
 		}
 		n, err := f.WriteString(text)
-		info, statErr := f.Stat()
-		if closeErr := f.Close(); err != nil || statErr != nil || closeErr != nil || n < len(text) {
+		if closeErr := f.Close(); err != nil || closeErr != nil || n < len(text) {
 			_ = l.files.root.Remove(changesFile)
 			return
 		}
 		// A new list may have taken the place of this one meanwhile.
-		if now, err := os.Lstat(name); err != nil || os.SameFile(now, info) {
+		if now, err := l.files.root.Lstat(changesFile); err != nil || os.SameFile(now, info) {
 			return
 		}
 	}
