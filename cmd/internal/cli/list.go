@@ -125,7 +125,7 @@ func runList(a *app, cmd *cobra.Command, o *listOptions) error {
 	}
 	err = printList(a, &sel, o)
 	for i, l := range sel.listings {
-		if w := sel.workspaces[i].Workspace; l.Stale() && !w.ListingIsRefreshed() {
+		if w := sel.workspaces[i].Workspace; l.Stale() && w.CanRefreshListing() {
 			_ = a.hooks().Later(w, "refresh") // on failure the next list tries again
 		}
 	}

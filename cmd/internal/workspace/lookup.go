@@ -76,25 +76,24 @@ func (w Conversations) RefreshListing(progress func(done, of int)) error {
 // conversations that takes seconds, in which every list would start another one.
 const refreshLock = "listing-refresh"
 
-// RefreshListingAlone is RefreshListing, unless another process is in a call of it.
+// RefreshListingAlone is RefreshListing, unless another process is in a call of it, or the
+// index cannot be written: what a read-only disk makes it forget, each list would look for again.
 func (w Conversations) RefreshListingAlone() error {
 	unlock, err := w.Store.LockCache(refreshLock, 0)
-	if errors.As(err, new(*store.LockedError)) {
+	if err != nil {
 		return nil
 	}
-	if err == nil {
-		defer unlock()
-	}
+	defer unlock()
 	return w.RefreshListing(nil)
 }
 
-// ListingIsRefreshed reports whether a process is in a call of RefreshListingAlone.
-func (w Conversations) ListingIsRefreshed() bool {
+// CanRefreshListing reports whether a call of RefreshListingAlone would do anything.
+func (w Conversations) CanRefreshListing() bool {
 	unlock, err := w.Store.LockCache(refreshLock, 0)
 	if err == nil {
 		unlock()
 	}
-	return errors.As(err, new(*store.LockedError))
+	return err == nil
 }
 
 // ForgetRemoved makes the index of lists hold nothing of conversations that were removed.

@@ -127,11 +127,20 @@ func TestRefreshAlone(t *testing.T) {
 		}
 		return there
 	}
-	if refreshed() || !w.ListingIsRefreshed() {
+	if refreshed() || w.CanRefreshListing() {
 		t.Error("while another process refreshes it")
 	}
 	unlock()
-	if !refreshed() || w.ListingIsRefreshed() {
+	if !refreshed() || !w.CanRefreshListing() {
 		t.Error("alone")
+	}
+
+	// Nobody can take the lock on a read-only disk, or where something else has its place.
+	locks := filepath.Join(w.Store.Root(), ".workspace/local/cache/locks")
+	if err := errors.Join(os.RemoveAll(locks), os.WriteFile(locks, nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if refreshed() || w.CanRefreshListing() {
+		t.Error("without a place for the lock")
 	}
 }
