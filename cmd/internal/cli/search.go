@@ -179,7 +179,9 @@ func updateIndex(ctx context.Context, hooks hook.Program, w *opened, from search
 	switch bytes, ok := from.Index.New(); {
 	case !ok:
 	case bytes > muchNew:
-		_ = hooks.Later(w.Workspace, "index")
+		if from.Index.CanUpdate() {
+			_ = hooks.Later(w.Workspace, "index")
+		}
 	default:
 		_ = from.Index.Update(ctx, from.Open)
 	}

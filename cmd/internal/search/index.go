@@ -29,6 +29,7 @@ type Index struct {
 	cache    store.Cache
 	segments []*segment
 	entries  map[string][]entry // by the name of the log
+	files    []string           // names of all files when it was opened
 	damaged  []string           // damaged segments and other files
 
 	least int64 // minimum number of new bytes for an update
@@ -64,7 +65,8 @@ const indexDir = "search"
 // OpenIndex opens the index of a workspace. The caller must close it.
 func OpenIndex(cache store.Cache) *Index {
 	x := &Index{cache: cache, entries: map[string][]entry{}, new: map[string]newText{}, least: leastNew, block: grams.BlockSize}
-	for _, name := range cache.ListCache(indexDir) {
+	x.files = cache.ListCache(indexDir)
+	for _, name := range x.files {
 		name = indexDir + "/" + name
 		f, size, ok := cache.OpenCache(name)
 		if !ok {
@@ -249,6 +251,21 @@ func (x *Index) Update(ctx context.Context, open func(store.Entry) (*store.Conve
 	if _, ok := x.New(); !ok {
 		return nil
 	}
+	return x.alone(func() error { return x.update(ctx, open) })
+}
+
+// CanUpdate reports whether the index can be written, and no other process is updating it.
+func (x *Index) CanUpdate() bool {
+	unlock, err := x.cache.LockCache(indexDir, 0)
+	if err == nil {
+		unlock()
+	}
+	return err == nil
+}
+
+// alone calls f, unless another process is updating the index or has done so since it was
+// opened: that one may have added the same text.
+func (x *Index) alone(f func() error) error {
 	unlock, err := x.cache.LockCache(indexDir, 0)
 	if locked := (*store.LockedError)(nil); errors.As(err, &locked) {
 		return nil
@@ -257,6 +274,16 @@ func (x *Index) Update(ctx context.Context, open func(store.Entry) (*store.Conve
 		return err
 	}
 	defer unlock()
+	if !slices.Equal(x.cache.ListCache(indexDir), x.files) {
+		return nil
+	}
+	return f()
+}
+
+func (x *Index) update(ctx context.Context, open func(store.Entry) (*store.Conversation, error)) error {
+	if _, ok := x.New(); !ok {
+		return nil
+	}
 	for _, name := range x.damaged {
 		_ = x.cache.RemoveCache(name)
 	}
@@ -280,22 +307,24 @@ func (x *Index) Update(ctx context.Context, open func(store.Entry) (*store.Conve
 // Refresh is like Update, but needs no search first: it looks for new text in all
 // conversations of a source. The source needs no Index.
 func (x *Index) Refresh(ctx context.Context, from Source) error {
-	look := &lookup{Index: x}
-	for i := range from.Rows {
-		if err := ctx.Err(); err != nil {
-			return err
+	return x.alone(func() error {
+		look := &lookup{Index: x}
+		for i := range from.Rows {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			e := entryOf(&from.Rows[i])
+			c, err := from.Open(e)
+			if err != nil {
+				continue // it is gone
+			}
+			r := &reading{Query: &Query{}, c: &c.Reader, entry: e, index: look, use: &memory{}}
+			r.open()
+			r.close()
+			_ = c.Close()
 		}
-		e := entryOf(&from.Rows[i])
-		c, err := from.Open(e)
-		if err != nil {
-			continue // it is gone
-		}
-		r := &reading{Query: &Query{}, c: &c.Reader, entry: e, index: look, use: &memory{}}
-		r.open()
-		r.close()
-		_ = c.Close()
-	}
-	return x.Update(ctx, from.Open)
+		return x.update(ctx, from.Open)
+	})
 }
 
 // An indexWriter writes segments.

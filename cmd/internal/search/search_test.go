@@ -398,3 +398,37 @@ func TestForget(t *testing.T) {
 		}
 	}
 }
+
+// TestUpdateAlone: of several processes that find the same new text, one adds it to the index.
+func TestUpdateAlone(t *testing.T) {
+	w := newWorld(t, 1, 8)
+	time.Sleep(12 * time.Millisecond) // until the state of the logs is known
+	opened := func() *Index {
+		x := OpenIndex(w.store.Cache)
+		x.least = 1
+		t.Cleanup(func() { x.Close() })
+		return x
+	}
+	segments := func() int { return len(w.store.ListCache(indexDir)) }
+	refresh := func(x *Index) {
+		t.Helper()
+		if err := x.Refresh(t.Context(), w.source()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	one, other := opened(), opened()
+	unlock, err := w.store.LockCache(indexDir, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if refresh(one); one.CanUpdate() || one.size > 0 || segments() > 0 {
+		t.Error("while another process updates the index, all logs were opened")
+	}
+	unlock()
+	if refresh(one); !one.CanUpdate() || segments() != 1 {
+		t.Errorf("alone: %d segments", segments())
+	}
+	if refresh(other); segments() != 1 {
+		t.Errorf("after another process: %d segments", segments())
+	}
+}
