@@ -71,7 +71,7 @@ type Record struct {
 // error that is not a *[Damage] comes from r and ends the sequence.
 func Read(r io.Reader, offset int64, line int) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
-		in := bufio.NewReaderSize(r, 64<<10)
+		in := bufio.NewReaderSize(r, bufferSize(r))
 		var buf []byte
 		for ; ; line++ {
 			text, size, err := readLine(in, &buf)
@@ -92,6 +92,16 @@ func Read(r io.Reader, offset int64, line int) iter.Seq2[Record, error] {
 			}
 		}
 	}
+}
+
+// bufferSize is the size of the buffer to read r with. Short files need less: to count or to
+// check all conversations is to read very many of them.
+func bufferSize(r io.Reader) int {
+	const most = 64 << 10
+	if r, ok := r.(interface{ Size() int64 }); ok {
+		return int(min(most, r.Size()+1))
+	}
+	return most
 }
 
 // readLine returns the next line without its newline, and its size including it. The
