@@ -184,6 +184,17 @@ func confirmCompleted(ctx context.Context, t terminal, e store.Entry) error {
 	return err
 }
 
+// notEmpty rejects empty ids: a script passes one for a variable that it has not set, and means
+// neither the current conversation nor the only one.
+func notEmpty(ids []string) error {
+	for _, id := range ids {
+		if strings.TrimSpace(id) == "" {
+			return &usageError{"the id of a conversation is empty", "cortext list shows the ids"}
+		}
+	}
+	return nil
+}
+
 // pickMany returns the conversations that the arguments name, without duplicates, or the
 // current conversation if there are no arguments. Words that together name one conversation
 // count as one argument, as in commands for one conversation.
@@ -191,6 +202,9 @@ func pickMany(w *opened, queries []string) ([]store.Entry, error) {
 	if len(queries) == 0 {
 		e, err := w.caller().Current()
 		return []store.Entry{e}, err
+	}
+	if err := notEmpty(queries); err != nil {
+		return nil, err
 	}
 	entries, err := w.PickEach(queries)
 	if err != nil && len(queries) > 1 && errors.As(err, new(*workspace.NotFoundError)) {

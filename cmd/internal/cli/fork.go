@@ -49,6 +49,9 @@ copies the whole branch that cortext resume would continue.`,
 			list, o.args = list[:at], list[at:]
 		}
 		o.headless = cmd.Flags().Changed("prompt")
+		if err := notEmpty(list); err != nil {
+			return err
+		}
 		return runFork(cmd, a, w, strings.Join(list, " "), o)
 	})
 	f := cmd.Flags()
