@@ -234,15 +234,16 @@ func (x *Index) note(e store.Entry, call bool, log *store.Log, chain []entry) {
 }
 
 const (
-	leastNew    = 4 << 20 // minimum number of new bytes for a segment
-	mostSmall   = 8       // segments that are not full
+	leastNew    = 4 << 20  // minimum number of new bytes for a segment
+	logCost     = 32 << 10 // number of bytes that are read in the time in which a log is opened
+	mostSmall   = 8        // segments that are not full
 	segmentFull = grams.MaxBlocks / 2
 )
 
-// New returns how many bytes the last searches found that the index does not cover. ok is
-// false if there are too few for an update, unless a part of the index is damaged.
+// New returns how many bytes the last searches found that the index does not cover, and logCost
+// more for each log. ok is false if there are too few for an update, unless a part is damaged.
 func (x *Index) New() (bytes int64, ok bool) {
-	return x.size, x.size >= x.least || len(x.damaged) > 0
+	return x.size + logCost*int64(len(x.new)), x.size >= x.least || len(x.damaged) > 0
 }
 
 // Update adds the new text that the last searches found. It does nothing if another process
