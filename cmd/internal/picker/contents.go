@@ -106,7 +106,7 @@ func (c *contents) reload() tea.Cmd {
 }
 
 // refresh shows the current conversations. The cursor stays on its conversation. If that is
-// gone, the row stays, struck through.
+// gone, the row stays, struck through; if it is only hidden now, the cursor goes to the next.
 func (c *contents) refresh(now reloaded) tea.Cmd {
 	if now.of == nil || c.everywhere || now.of.filter.Archived != c.selection().Archived {
 		return nil
@@ -124,6 +124,8 @@ func (c *contents) refresh(now reloaded) tea.Cmd {
 		if _, ok := c.rows.ByID(before.ID); !ok {
 			c.list.keep(*before, was)
 			c.list.top = top
+		} else if row := c.list.row(c.rows); row == nil || row.ID != before.ID {
+			c.list.cursor, c.list.top = max(min(was, len(c.list.items)-1), 0), top
 		}
 	}
 	return cmd

@@ -250,6 +250,21 @@ func TestHidden(t *testing.T) {
 	})
 }
 
+// TestArchived: once the conversation at the cursor is archived, the cursor is on the next.
+func TestArchived(t *testing.T) {
+	rows := conversations()
+	drive(t, options(rows), 80, 24, func(d *driver) {
+		d.press("down", "down", "down")
+		next := d.m.list.at(d.m.rows, 4).ID
+		changed := slices.Clone(rows)
+		changed[3].Archived = true
+		d.reload(changed)
+		if got := d.m.chosen(); got.ID != next || d.m.list.cursor != 3 {
+			t.Errorf("the cursor %d is on %q", d.m.list.cursor, got.Title)
+		}
+	})
+}
+
 // TestReload: when the list changes, the cursor stays on its conversation. One that is
 // gone stays visible until the cursor leaves it, and cannot be resumed.
 func TestReload(t *testing.T) {
