@@ -28,7 +28,6 @@ type reading struct {
 
 	listing sync.Mutex // held while rows and others are replaced
 	rows    *listing.Listing
-	all     []*listing.Listing // open until the picker ends
 
 	seen   []string   // the folders of the other workspaces
 	others []*reading // readings of these, once they are shown
@@ -53,7 +52,7 @@ func readingIn(env workspace.Env, seen []string) (*reading, error) {
 	if err != nil {
 		return nil, errors.Join(err, w.Close())
 	}
-	return &reading{w: w, rows: rows, all: []*listing.Listing{rows}, seen: seen}, nil
+	return &reading{w: w, rows: rows, seen: seen}, nil
 }
 
 // readOnly returns why nothing can be changed, or "".
@@ -73,9 +72,7 @@ func (r *reading) close() {
 	for _, other := range r.others {
 		other.close()
 	}
-	for _, l := range r.all {
-		_ = l.Close()
-	}
+	_ = r.rows.Close()
 	if r.mu.TryLock() { // otherwise a preview is still being read
 		_ = r.w.Close()
 	}
@@ -108,7 +105,8 @@ func (r *reading) of(row *listing.Row) *reading {
 
 // refresh lists the conversations again, or returns nil if they look the same. It checks
 // the files of those in shown, and of all conversations if the last such check was long
-// ago.
+// ago. The picker may still read the listing before: the garbage collector closes its file when
+// nobody reads it any more, so that a picker that stays open for a day does not fill the memory.
 func (r *reading) refresh(shown []string) (*listing.Listing, error) {
 	now, err := r.look(shown)
 	if err != nil {
@@ -123,7 +121,7 @@ func (r *reading) refresh(shown []string) (*listing.Listing, error) {
 	if same {
 		return nil, now.Close()
 	}
-	r.rows, r.all = now, append(r.all, now)
+	r.rows = now
 	return now, nil
 }
 

@@ -1,0 +1,65 @@
+package cli
+
+import (
+	"crypto/rand"
+	"fmt"
+	"os"
+	"runtime"
+	"testing"
+	"time"
+
+	"cortext/cmd/internal/workspace"
+	"cortext/inject"
+	"cortext/store"
+)
+
+// TestReadingReleases: a picker that stays open while conversations change does not keep every
+// list that it has shown.
+func TestReadingReleases(t *testing.T) {
+	files := func() int {
+		list, err := os.ReadDir("/proc/self/fd")
+		if err != nil {
+			t.Skip("the system does not list open files: ", err)
+		}
+		return len(list)
+	}
+	dir, home := t.TempDir(), t.TempDir()
+	st, _, err := store.Init(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	st.Close()
+	r, err := readingIn(workspace.Env{
+		Dir: dir, Machine: inject.Machine{Home: home, Getenv: func(string) string { return "" }}, Now: time.Now, Rand: rand.Reader,
+	}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.close()
+	begin := func(n int) {
+		t.Helper()
+		title := fmt.Sprintf("thing %d", n)
+		if _, _, err := r.w.Begin(workspace.Beginning{Type: "plan", Title: title, Arguments: title}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for n := range 40 { // fewer have no index
+		begin(n)
+	}
+	before := files()
+	const changes = 30
+	for n := range changes {
+		begin(100 + n)
+		now, err := r.refresh(nil)
+		if err != nil || now == nil || now.Len() != 41+n {
+			t.Fatalf("change %d is not seen: %v, %v", n, now, err)
+		}
+	}
+	for range 50 {
+		if runtime.GC(); files() < before+changes/2 {
+			return
+		}
+		time.Sleep(20 * time.Millisecond) // the garbage collector closes files in a goroutine
+	}
+	t.Errorf("%d files are open, %d before", files(), before)
+}
