@@ -200,6 +200,33 @@ func TestKept(t *testing.T) {
 	want("removed again", true, true)
 }
 
+// TestManyRemovedAgain: many removals read the state of all sessions once, also if the
+// conversations were removed before, for example in another clone.
+func TestManyRemovedAgain(t *testing.T) {
+	w := openWorkspace(t)
+	c, err := w.Store.Create("chat", "x", &schema.Session{ConversationType: "chat", Title: "x"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	e, err := w.Entry(c.Path())
+	if err != nil {
+		t.Fatal(err)
+	}
+	sessions := filepath.Join(w.Env.Machine.Home, ".local", "state", "cortext", "sessions", "claude")
+	if err := errors.Join(
+		w.Registry.Removed.Add(schema.IDKey(e.Session.ID), w.Here.Place()),
+		w.Removed.ReadKept(),
+		os.MkdirAll(filepath.Dir(sessions), 0o700),
+		os.WriteFile(sessions, nil, 0o600), // from now on, they cannot be read
+	); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Forget(context.Background(), e, nil); err != nil {
+		t.Error("all sessions are read again:", err)
+	}
+}
+
 // TestRemovalsUnreadable: an unreadable record of a removal is an error; it does not mean
 // that nothing was removed.
 func TestRemovalsUnreadable(t *testing.T) {
