@@ -79,6 +79,11 @@ func remove(ctx context.Context, on screen, w *opened, entries []store.Entry) er
 			return err
 		}
 	}
+	var folders []string
+	for _, e := range entries {
+		folders = append(folders, e.Path)
+	}
+	known, _ := w.Repository.KnownAmong(ctx, folders) // only for the message below
 	for i, e := range entries {
 		if err := ctx.Err(); err != nil {
 			errs = append(errs, err)
@@ -87,13 +92,11 @@ func remove(ctx context.Context, on screen, w *opened, entries []store.Entry) er
 		if len(entries) > progressFrom {
 			on.progress("%d of %d conversations", i, len(entries))
 		}
-		known, err := w.Repository.Knows(ctx, e.Path) // only for the message below
-		known = known && err == nil
 		if err := stop.Remove(ctx, w.Workspace, w.capture, e); err != nil {
 			errs = append(errs, err)
 			continue
 		}
-		if known {
+		if known[e.Path] {
 			inGit = append(inGit, e.Path)
 		}
 		on.clearLine()

@@ -256,6 +256,31 @@ func Knows(ctx context.Context, root, path string) (bool, error) {
 	return len(files) > 0, err
 }
 
+// KnownAmong returns those folders below dir that have a file that is staged, or in the last
+// commit. It asks git once for all of them.
+func KnownAmong(ctx context.Context, root, dir string, folders []string) (map[string]bool, error) {
+	files, err := inIndex(ctx, root, dir)
+	if err != nil {
+		return nil, err
+	}
+	committed, err := inHead(ctx, root, dir)
+	if err != nil && !errors.Is(err, ErrUnborn) {
+		return nil, err
+	}
+	known := make(map[string]bool, len(folders))
+	for _, f := range folders {
+		known[f] = false
+	}
+	for _, f := range append(files, committed...) {
+		for at := path.Dir(f.Path); at != dir && at != "."; at = path.Dir(at) {
+			if _, asked := known[at]; asked {
+				known[at] = true
+			}
+		}
+	}
+	return known, nil
+}
+
 // Had reports whether any commit since a given time, on any branch, stash or reflog, has
 // a file at or below a path.
 func Had(ctx context.Context, root, path string, since time.Time) (bool, error) {

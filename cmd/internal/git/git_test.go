@@ -3,9 +3,11 @@ package git
 import (
 	"context"
 	"errors"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -333,4 +335,36 @@ func TestHiddenConfiguration(t *testing.T) {
 	if name := r.git("log", "--format=%an"); name != "The User\n" {
 		t.Errorf("committed by %q", name)
 	}
+}
+
+// TestKnownAmong: git knows a folder if a file of it is staged or committed, whether it is
+// asked about one or about many.
+func TestKnownAmong(t *testing.T) {
+	r := newRepo(t)
+	names := map[string]bool{"c/1/committed": true, "c/1/unstaged": true, "c/2/staged": true, "c/2/untracked": false, "c/2/stag": false, "c/3/none": false}
+	for name := range names {
+		if !strings.HasPrefix(name, "c/3") && name != "c/2/stag" {
+			r.write(name+"/.s/f", name)
+		}
+	}
+	ask := func(when string) {
+		t.Helper()
+		known, err := KnownAmong(t.Context(), r.root, "c", slices.Collect(maps.Keys(names)))
+		if err != nil || !maps.Equal(known, names) {
+			t.Errorf("%s: %v, %v", when, known, err)
+		}
+		for name, want := range names {
+			if one, err := Knows(t.Context(), r.root, name); err != nil || one != want {
+				t.Errorf("%s, %s: %v, %v", when, name, one, err)
+			}
+		}
+	}
+	r.git("add", "c/2/staged")
+	names["c/1/committed"], names["c/1/unstaged"] = false, false
+	ask("before the first commit")
+	r.git("add", "c/1")
+	r.git("commit", "--quiet", "-m", "one", "--", "c/1")
+	r.git("rm", "--quiet", "--cached", "-r", "c/1/unstaged")
+	names["c/1/committed"], names["c/1/unstaged"] = true, true
+	ask("after it")
 }

@@ -85,6 +85,23 @@ func (r Repository) Knows(ctx context.Context, path string) (bool, error) {
 	return r.Ref().Has(ctx, path)
 }
 
+// fewFolders is the number of folders up to which git is asked about each.
+const fewFolders = 20
+
+// KnownAmong returns which of the folders of conversations [Repository.Knows].
+func (r Repository) KnownAmong(ctx context.Context, folders []string) (known map[string]bool, err error) {
+	if len(folders) > fewFolders && r.config.Commit != settings.CommitRef {
+		return git.KnownAmong(ctx, r.store.Root(), "conversations", folders)
+	}
+	known = map[string]bool{}
+	for _, f := range folders {
+		if known[f], err = r.Knows(ctx, f); err != nil {
+			return nil, err
+		}
+	}
+	return known, nil
+}
+
 // Ref returns the ref that holds the conversations of this clone with commit: ref.
 func (r Repository) Ref() cloneref.Ref {
 	return cloneref.Ref{Store: r.store, Removed: removal.Dir, Now: r.now}
