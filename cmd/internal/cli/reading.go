@@ -28,6 +28,7 @@ type reading struct {
 
 	listing sync.Mutex // held while rows and others are replaced
 	rows    *listing.Listing
+	told    *listing.Listing // what the picker has for this workspace
 
 	seen   []string   // the folders of the other workspaces
 	others []*reading // readings of these, once they are shown
@@ -52,7 +53,7 @@ func readingIn(env workspace.Env, seen []string) (*reading, error) {
 	if err != nil {
 		return nil, errors.Join(err, w.Close())
 	}
-	return &reading{w: w, rows: rows, seen: seen}, nil
+	return &reading{w: w, rows: rows, told: rows, seen: seen}, nil
 }
 
 // readOnly returns why nothing can be changed, or "".
@@ -141,13 +142,17 @@ func (r *reading) look(shown []string) (*listing.Listing, error) {
 	return now, nil
 }
 
-// reload returns the current conversations, or nil if they look the same.
+// reload returns the current conversations, or nil if they look the same to the picker, which
+// has not seen what everywhere found meanwhile.
 func (r *reading) reload(_ context.Context, shown []string) (picker.Rows, error) {
-	now, err := r.refresh(shown)
-	if now == nil {
+	_, err := r.refresh(shown)
+	r.listing.Lock()
+	defer r.listing.Unlock()
+	if err != nil || r.rows == r.told {
 		return nil, err
 	}
-	return now, err
+	r.told = r.rows
+	return r.told, nil
 }
 
 // everywhere returns the current conversations of all workspaces. It skips workspaces that

@@ -13,16 +13,28 @@ import (
 	"cortext/store"
 )
 
-// TestReadingReleases: a picker that stays open while conversations change does not keep every
-// list that it has shown.
-func TestReadingReleases(t *testing.T) {
-	files := func() int {
-		list, err := os.ReadDir("/proc/self/fd")
-		if err != nil {
-			t.Skip("the system does not list open files: ", err)
-		}
-		return len(list)
+// TestReloadAfterEverywhere: what changed while all workspaces were shown is seen afterwards.
+func TestReloadAfterEverywhere(t *testing.T) {
+	r := newReading(t)
+	beginIn(t, r, 1)
+	if rows, err := r.reload(t.Context(), nil); err != nil || rows == nil || rows.Len() != 1 {
+		t.Fatal(rows, err)
 	}
+	beginIn(t, r, 2)
+	if rows, err := r.everywhere(t.Context()); err != nil || rows.Len() != 2 {
+		t.Fatal(rows, err)
+	}
+	if rows, err := r.reload(t.Context(), nil); err != nil || rows == nil || rows.Len() != 2 {
+		t.Error("after it:", rows, err)
+	}
+	if rows, err := r.reload(t.Context(), nil); err != nil || rows != nil {
+		t.Error("without a change:", rows, err)
+	}
+}
+
+// newReading opens a new workspace of a new user.
+func newReading(t *testing.T) *reading {
+	t.Helper()
 	dir, home := t.TempDir(), t.TempDir()
 	st, _, err := store.Init(dir)
 	if err != nil {
@@ -35,21 +47,37 @@ func TestReadingReleases(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer r.close()
-	begin := func(n int) {
-		t.Helper()
-		title := fmt.Sprintf("thing %d", n)
-		if _, _, err := r.w.Begin(workspace.Beginning{Type: "plan", Title: title, Arguments: title}); err != nil {
-			t.Fatal(err)
-		}
+	t.Cleanup(r.close)
+	return r
+}
+
+// beginIn begins the conversation with a number.
+func beginIn(t *testing.T, r *reading, n int) {
+	t.Helper()
+	title := fmt.Sprintf("thing %d", n)
+	if _, _, err := r.w.Begin(workspace.Beginning{Type: "plan", Title: title, Arguments: title}); err != nil {
+		t.Fatal(err)
 	}
+}
+
+// TestReadingReleases: a picker that stays open while conversations change does not keep every
+// list that it has shown.
+func TestReadingReleases(t *testing.T) {
+	files := func() int {
+		list, err := os.ReadDir("/proc/self/fd")
+		if err != nil {
+			t.Skip("the system does not list open files: ", err)
+		}
+		return len(list)
+	}
+	r := newReading(t)
 	for n := range 40 { // fewer have no index
-		begin(n)
+		beginIn(t, r, n)
 	}
 	before := files()
 	const changes = 30
 	for n := range changes {
-		begin(100 + n)
+		beginIn(t, r, 100+n)
 		now, err := r.refresh(nil)
 		if err != nil || now == nil || now.Len() != 41+n {
 			t.Fatalf("change %d is not seen: %v, %v", n, now, err)
