@@ -1,10 +1,12 @@
 package store
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
+	"strings"
 
 	"cortext/schema"
 	"cortext/store/internal/lines"
@@ -150,6 +152,9 @@ func (f sessionFolder) readRaw() ([]byte, error) {
 		return raw, nil
 	}
 	raw, err := f.s.readRegular(name)
+	if marks := bytes.Count(raw, redactedMark); marks > 0 {
+		f.s.dropBackup(strings.TrimSuffix(f.dir, "/"+sessionDir), marks)
+	}
 	if err == nil {
 		f.s.sessions.put(name, info, raw)
 	}

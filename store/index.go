@@ -129,7 +129,7 @@ func (x *sessionIndex) add(name string, at look, raw []byte, sess *schema.Sessio
 var redactedMark = []byte("[redacted: ")
 
 // dropRedacted drops earlier versions of a session.json in which a merge redacted something:
-// rows of the index, also under another name of the folder, and the backup.
+// rows of the index, also under another name of the folder, and the backups.
 func (x *sessionIndex) dropRedacted(name string, now row) {
 	marks := bytes.Count(now.raw, redactedMark)
 	for other, r := range x.rows {
@@ -141,10 +141,17 @@ func (x *sessionIndex) dropRedacted(name string, now row) {
 			x.live -= r.size
 			delete(x.rows, other)
 		}
-		backup := backupFile(strings.TrimSuffix(other, "/"+sessionDir+"/"+sessionFile))
-		if raw, err := x.files.readRegular(backup); err == nil && bytes.Count(raw, redactedMark) < marks {
-			_ = x.files.root.Remove(backup) // the next write makes another
-		}
+		x.files.dropBackup(strings.TrimSuffix(other, "/"+sessionDir+"/"+sessionFile), marks)
+	}
+}
+
+// dropBackup removes the backup of a conversation if it has fewer redactions than its
+// session.json, where a merge may have brought them from another clone. The next write makes
+// another backup.
+func (s *Files) dropBackup(conversation string, redactions int) {
+	backup := backupFile(conversation)
+	if raw, err := s.readRegular(backup); err == nil && bytes.Count(raw, redactedMark) < redactions {
+		_ = s.root.Remove(backup)
 	}
 }
 
