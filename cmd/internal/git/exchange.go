@@ -1,7 +1,6 @@
 package git
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -141,7 +140,10 @@ func (x Exchange) mergeOnce(ctx context.Context, up upstream) (merged bool, err 
 		return false, err
 	}
 	if _, err := read(ctx, x.Root, "merge-base", "--is-ancestor", up.ref, "HEAD"); err == nil {
-		return false, nil
+		if up.pushRemote != up.remote { // a push does not change the upstream
+			return false, nil
+		}
+		return false, x.wantKept(ctx, up)
 	}
 	if err := x.wantMergeable(ctx, up); err != nil {
 		return false, err
@@ -201,8 +203,8 @@ func (x Exchange) wantMergeable(ctx context.Context, up upstream) error {
 	if _, err := read(ctx, x.Root, "merge-base", "HEAD", up.ref); err != nil {
 		return x.unrelated(ctx, up, err)
 	}
-	if gone, err := x.dropped(ctx, up); err != nil || gone > 0 {
-		return cmp.Or[error](err, &RewrittenError{short(up.ref), gone})
+	if err := x.wantKept(ctx, up); err != nil {
+		return err
 	}
 	theirs, err := x.paths(ctx, "diff", "--no-renames", "--no-ext-diff", "--no-textconv", "HEAD..."+up.ref)
 	if err != nil {

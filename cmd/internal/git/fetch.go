@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 	"sync"
 )
@@ -50,43 +49,6 @@ func (x Exchange) usualStrategy(ctx context.Context, up upstream) (set []string)
 		}
 	}
 	return set
-}
-
-// A RewrittenError reports that the upstream once had commits that the current branch has, and
-// has them no longer. Somebody rewrote its history, perhaps to remove a secret from it, and a
-// merge and the next push would bring it back.
-type RewrittenError struct {
-	Upstream string
-	Commits  int
-}
-
-func (e *RewrittenError) Error() string {
-	return fmt.Sprintf("the history of %s was rewritten, and lacks commits that it had and you still have (%d): git pull --rebase drops them here too, git merge %[1]s keeps them", e.Upstream, e.Commits)
-}
-
-// dropped counts the commits of the current branch that the upstream had when it was fetched
-// or pushed to earlier, and that it does not have now.
-func (x Exchange) dropped(ctx context.Context, up upstream) (n int, err error) {
-	had, err := read(ctx, x.Root, "-c", "log.showSignature=false", "log", "--walk-reflogs", "--format=%H", up.ref, "--")
-	if err != nil || had == "" { // there is no reflog
-		return 0, nil
-	}
-	out, err := read(ctx, x.Root, "rev-list", "HEAD", "^"+up.ref, "--")
-	if err != nil {
-		return 0, err
-	}
-	ahead := strings.Fields(out)
-	for _, id := range strings.Fields(had) {
-		if slices.Contains(ahead, id) {
-			out, err := read(ctx, x.Root, "rev-list", "--count", id, "^"+up.ref, "--")
-			if err != nil {
-				return 0, err
-			}
-			_, err = fmt.Sscan(out, &n)
-			return n, err
-		}
-	}
-	return 0, nil
 }
 
 // unrelated returns the reason why HEAD and the upstream have no common commit, which git

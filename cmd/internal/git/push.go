@@ -27,7 +27,11 @@ func (x Exchange) Push(ctx context.Context) (races int, err error) {
 	}
 	for began := x.Now(); ; {
 		pushing, before := x.Now(), x.heads(ctx, up)
-		_, err = output(attend(x.asking(ctx, "push", "--quiet", remote, "HEAD:"+branch)))
+		option, err := x.leased(ctx, up, remote, branch)
+		if err != nil {
+			return races, err
+		}
+		_, err = output(attend(x.asking(ctx, append(append([]string{"push", "--quiet"}, option...), remote, "HEAD:"+branch)...)))
 		if err == nil {
 			x.endTurn(turn, x.Now().Sub(pushing))
 		}

@@ -1,0 +1,95 @@
+package git
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// A RewrittenError reports that the upstream once had commits that the current branch has, and
+// has them no longer. Somebody rewrote its history, perhaps to remove a secret from it, and a
+// merge and the next push would bring it back.
+type RewrittenError struct {
+	Upstream string
+	Commits  int
+	Behind   bool // the current branch has all that the upstream has, so there is nothing to merge
+}
+
+func (e *RewrittenError) Error() string {
+	keeps := "git merge " + e.Upstream
+	if e.Behind {
+		keeps = "git push"
+	}
+	return fmt.Sprintf("the history of %s was rewritten, and lacks commits that it had and you still have (%d): git pull --rebase drops them here too, %s keeps them", e.Upstream, e.Commits, keeps)
+}
+
+// wantKept returns a [*RewrittenError] if the upstream does not have commits of the current
+// branch that it had when it was fetched or pushed to earlier, unless the user has merged it
+// since then.
+func (x Exchange) wantKept(ctx context.Context, up upstream) error {
+	if up.remote == "." { // the user rewrote it here
+		return nil
+	}
+	had, err := read(ctx, x.Root, "-c", "log.showSignature=false", "log", "--walk-reflogs", "--format=%H", up.ref, "--")
+	if err != nil { // it was never fetched
+		return nil
+	}
+	ids := strings.Fields(had)
+	// The oldest entry of the reflog also says what was there before. A clone writes none.
+	if first, err := read(ctx, x.Root, "rev-parse", "--quiet", "--verify", fmt.Sprintf("%s@{%d}", up.ref, len(ids))); err == nil {
+		ids = append(ids, strings.TrimSpace(first))
+	}
+	ahead, err := x.revisions(ctx, "HEAD", "^"+up.ref)
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		if !slices.Contains(ahead, id) {
+			continue
+		}
+		bases, err := read(ctx, x.Root, "merge-base", "--all", "HEAD", up.ref)
+		if err != nil {
+			return err
+		}
+		merged, err := x.revisions(ctx, append(strings.Fields(bases), "--max-count=1", "^"+id)...)
+		if err != nil {
+			return err
+		}
+		if len(merged) > 0 {
+			continue
+		}
+		gone, err := x.revisions(ctx, id, "^"+up.ref)
+		if err != nil {
+			return err
+		}
+		_, err = read(ctx, x.Root, "merge-base", "--is-ancestor", up.ref, "HEAD")
+		return &RewrittenError{short(up.ref), len(gone), err == nil}
+	}
+	return nil
+}
+
+// revisions returns the commits that git rev-list does.
+func (x Exchange) revisions(ctx context.Context, args ...string) ([]string, error) {
+	out, err := read(ctx, x.Root, append(append([]string{"rev-list"}, args...), "--")...)
+	return strings.Fields(out), err
+}
+
+// leased returns the option with which git pushes to the upstream only what it would push
+// anyway, and only if the upstream is where it was when it was fetched last. Git takes a branch
+// that was reset to an older commit for one that lacks what is pushed. Nothing is returned if the
+// push goes elsewhere, or if there is something to merge first.
+func (x Exchange) leased(ctx context.Context, up upstream, remote, branch string) (option []string, err error) {
+	if remote != up.remote || branch != up.branch {
+		return nil, nil
+	}
+	tip, err := read(ctx, x.Root, "rev-parse", "--quiet", "--verify", up.ref+"^{commit}")
+	if err != nil { // it is not fetched
+		return nil, nil
+	}
+	known := strings.TrimSpace(tip)
+	if _, err := read(ctx, x.Root, "merge-base", "--is-ancestor", known, "HEAD"); err != nil {
+		return nil, nil
+	}
+	return []string{"--force-with-lease=" + branch + ":" + known}, x.wantKept(ctx, up)
+}
