@@ -94,18 +94,8 @@ func mergeLogs(parse func([]byte) record, base, ours, theirs []byte) ([]byte, er
 	for same < min(len(x.lines), len(y.lines)) && bytes.Equal(x.lines[same], y.lines[same]) {
 		same++
 	}
-	gone := map[string]bool{} // lines without a record that one side removed since base
-	rest := [2][]line{read(parse, x.lines[same:]), read(parse, y.lines[same:])}
-	for _, text := range before.lines {
-		gone[string(text)] = true
-	}
-	for i := range rest {
-		have := map[string]bool{}
-		for _, l := range rest[1-i] {
-			have[string(l.text)] = true
-		}
-		rest[i] = slices.DeleteFunc(rest[i], func(l line) bool { return !l.is && gone[string(l.text)] && !have[string(l.text)] })
-	}
+	sides := [2][]line{read(parse, x.lines[same:]), read(parse, y.lines[same:])}
+	rest := [2][]line{kept(before, sides[0], sides[1]), kept(before, sides[1], sides[0])}
 	if later(rest[0], rest[1]) {
 		rest[0], rest[1] = rest[1], rest[0]
 	}
@@ -118,6 +108,34 @@ func mergeLogs(parse func([]byte) record, base, ours, theirs []byte) ([]byte, er
 		out = append(append(out, l.text...), '\n')
 	}
 	return append(out, torn...), nil
+}
+
+// kept returns the lines of one side, without those that base has and the other side removed. A
+// record is removed only if another one stands in its place, as after a person or a program
+// replaced text in all commits.
+func kept(base log, side, other []line) []line {
+	old, have := map[string]bool{}, map[string]bool{}
+	for _, text := range base.lines {
+		old[string(text)] = true
+	}
+	type place struct {
+		id  string
+		rev int
+	}
+	replaced := map[place]line{}
+	for _, l := range other {
+		have[string(l.text)] = true
+		if l.id != "" && !old[string(l.text)] {
+			replaced[place{l.id, l.rev}] = l
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(side), func(l line) bool {
+		if !old[string(l.text)] || have[string(l.text)] {
+			return false
+		}
+		by, found := replaced[place{l.id, l.rev}]
+		return !l.is || found && l.redacted <= by.redacted
+	})
 }
 
 // split splits a log into lines. A carriage return before a newline belongs to the line end. A

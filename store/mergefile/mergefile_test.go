@@ -165,7 +165,8 @@ func TestMergeLogs(t *testing.T) {
 	}
 }
 
-// What is no record stays if it is new, and stays away if a side removed it.
+// What is no record stays if it is new, and stays away if a side removed it. So does the old text
+// of a record that only one side changed.
 func TestMergeDamage(t *testing.T) {
 	m := func(id string, second int) string {
 		return string(schema.AppendMessage(nil, &schema.Message{ID: id, Timestamp: schema.NewTime(start.Add(time.Duration(second) * time.Second)), Role: schema.User, Content: id}))
@@ -173,6 +174,7 @@ func TestMergeDamage(t *testing.T) {
 	a, b, c, d := m("a", 1), m("b", 2), m("c", 3), m("d", 4)
 	idless := `{"role":"user","content":"yes"}` + "\n"
 	unended := strings.TrimSuffix(c, "\n")
+	changed := strings.Replace(b, `"content":"b"`, `"content":"***"`, 1)
 	for _, test := range []struct{ name, base, ours, theirs, want string }{
 		{"a line without newline", a, a + unended, a + d, a + c + d},
 		{"a torn tail", a, a + b + `{"id":"x`, a + d, a + b + d + `{"id":"x`},
@@ -184,6 +186,9 @@ func TestMergeDamage(t *testing.T) {
 		{"lines without id", a, a + idless + idless + c, a + idless + d, a + idless + idless + c + d},
 		{"no base", "", a + c, b + c + d, a + b + c + d},
 		{"another order", a, a + b + c, a + c + b + d, a + b + c + d},
+		{"a record that one side changed", a + b + c, a + changed + c, a + b + c + d, a + changed + c + d},
+		{"a last record that one side changed", a + b, a + changed, a + b + c, a + changed + c},
+		{"a record that is new on both sides", a, a + changed, a + b, a + changed + b},
 		{"an empty side", a, "", a + b, a + b},
 		{"lines in the order of their times", a, a + b + d, a + c, a + b + c + d},
 	} {
