@@ -102,7 +102,11 @@ func (c Commits) Why(ctx context.Context, commit git.Logged) (*Reason, error) {
 	case len(named) == 0:
 		return nil, &UnknownError{commit, commit.Values[0]}
 	case len(commit.Values) == 1:
-		return c.named(commit, named[0])
+		r, err := c.named(commit, named[0])
+		if err == nil && commit.Amid {
+			r.Guesses = []string{"the commit names it in the middle of its message, as a quotation does"}
+		}
+		return r, err
 	}
 	// Commits that were squashed, or one that was amended: each conversation led to a part.
 	r, err := c.likeliest(ctx, commit, named)

@@ -17,6 +17,7 @@ type Logged struct {
 	At      time.Time // when its change was made, which a rebase does not alter
 	Subject string
 	Values  []string // of the requested trailer, each once
+	Amid    bool     // all of them are in the middle of the message, which may quote another
 	Paths   []string // of the files it changed against its first parent, below root, relative to it
 }
 
@@ -109,7 +110,7 @@ func commits(ctx context.Context, root, trailer string, args ...string) (all []L
 			return nil, fmt.Errorf("git log in %s says %q", root, record)
 		}
 		c := Logged{ID: parts[0], At: time.Unix(seconds, 0).UTC(), Subject: parts[2]}
-		c.Values = trailers(parts[3], trailer)
+		c.Values, c.Amid = trailers(parts[3], trailer)
 		all = append(all, c)
 	}
 	return all, nil
@@ -117,14 +118,23 @@ func commits(ctx context.Context, root, trailer string, args ...string) (all []L
 
 // trailers returns the values of a trailer in a message. A squash leaves those of the commits
 // that it joined in the middle of the message, where git sees no trailers, and may indent them.
-func trailers(message, name string) (values []string) {
+// amid reports that no value is at the end, and that git made no such squash.
+func trailers(message, name string) (values []string, amid bool) {
+	message = strings.TrimSpace(message)
+	end := strings.LastIndex(message, "\n\n")
+	amid = !strings.Contains(message, "Squashed commit of the following:\n")
+	at := 0
 	for line := range strings.Lines(message) {
 		value, ok := strings.CutPrefix(strings.TrimSpace(line), name+":")
-		if value = strings.TrimSpace(value); ok && value != "" && !slices.Contains(values, value) {
-			values = append(values, value)
+		if value = strings.TrimSpace(value); ok && value != "" {
+			amid = amid && (at < end || !strings.HasPrefix(line, name))
+			if !slices.Contains(values, value) {
+				values = append(values, value)
+			}
 		}
+		at += len(line)
 	}
-	return values
+	return values, amid && len(values) > 0
 }
 
 func withInput(cmd *exec.Cmd, text []byte) *exec.Cmd {
