@@ -211,6 +211,9 @@ func (s *splitter) records(part []byte, terminated bool) bool {
 			if next == nil && terminated {
 				next = spliced(part)
 			}
+			if bytes.HasPrefix(part, []byte("version https://git-lfs.github.com/spec/")) {
+				err = errors.New("a pointer of git-lfs to what belongs here: git lfs pull")
+			}
 			kind := Broken
 			if next == nil && !terminated {
 				kind = TornTail

@@ -125,7 +125,7 @@ func TestRead(t *testing.T) {
 
 // The details help a person find the place.
 func TestDamage(t *testing.T) {
-	file := "{}\nxx{\"a\":1}\n\x00\x00\n<<<<<<< HEAD\n\"\xfe\"\n"
+	file := "{}\nxx{\"a\":1}\n\x00\x00\n<<<<<<< HEAD\n\"\xfe\"\nversion https://git-lfs.github.com/spec/v1\n"
 	want := []string{
 		"line 2, byte 3: broken line (2 bytes, 'x' where a value was expected at byte 0)",
 		"line 2, byte 5: welded records",
@@ -133,6 +133,7 @@ func TestDamage(t *testing.T) {
 		`line 4, byte 16: conflict marker ("<<<<<<< HEAD")`,
 		"line 5, byte 30: invalid UTF-8 (0xfe)",
 		"line 5, byte 29: broken line (3 bytes, not an object)",
+		"line 6, byte 33: broken line (42 bytes, a pointer of git-lfs to what belongs here: git lfs pull)",
 	}
 	var got []string
 	for _, err := range jsonl.Read(strings.NewReader(file), 0, 1) {
