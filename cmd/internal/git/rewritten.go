@@ -3,7 +3,6 @@ package git
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 )
 
@@ -40,12 +39,16 @@ func (x Exchange) wantKept(ctx context.Context, up upstream) error {
 	if first, err := read(ctx, x.Root, "rev-parse", "--quiet", "--verify", fmt.Sprintf("%s@{%d}", up.ref, len(ids))); err == nil {
 		ids = append(ids, strings.TrimSpace(first))
 	}
-	ahead, err := x.revisions(ctx, "HEAD", "^"+up.ref)
+	commits, err := x.revisions(ctx, "HEAD", "^"+up.ref)
 	if err != nil {
 		return err
 	}
+	ahead := map[string]bool{}
+	for _, id := range commits {
+		ahead[id] = true
+	}
 	for _, id := range ids {
-		if !slices.Contains(ahead, id) {
+		if !ahead[id] {
 			continue
 		}
 		bases, err := read(ctx, x.Root, "merge-base", "--all", "HEAD", up.ref)
