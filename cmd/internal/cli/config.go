@@ -225,6 +225,11 @@ func (l located) changed(on screen, name string) error {
 	if err != nil {
 		return err
 	}
+	if l.ws != nil { // commit decides what git status lists
+		if err := l.ws.Repository.Exclude(); err != nil {
+			on.warn(err.Error())
+		}
+	}
 	for _, g := range now.Guarded {
 		if g.Name == name && !g.Trusted && !l.user {
 			fmt.Fprintf(on.errw, "%s %s: it applies after cortext trust\n", g.Value, g.Why)
