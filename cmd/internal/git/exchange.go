@@ -158,7 +158,7 @@ func (x Exchange) mergeOnce(ctx context.Context, up upstream) (merged bool, err 
 	// find-renames=100% it would take a conversation for one that was removed, if they look
 	// alike: it ignores no-renames before 2.49.
 	whole := context.WithoutCancel(ctx)
-	args := append(x.usualStrategy(ctx, up), "-c", "merge.autoStash=false", "merge", "--quiet", "-X", "find-renames=100%", "--ff", "--no-squash", "--commit", "--no-edit", "--no-rerere-autoupdate", up.ref)
+	args := append(usualStrategy(ctx, x.Root, up), "-c", "merge.autoStash=false", "merge", "--quiet", "-X", "find-renames=100%", "--ff", "--no-squash", "--commit", "--no-edit", "--no-rerere-autoupdate", up.ref)
 	_, err = output(attend(x.asking(whole, args...)))
 	if err == nil {
 		return true, nil
@@ -204,6 +204,9 @@ func (x Exchange) wantMergeable(ctx context.Context, up upstream) error {
 		return x.unrelated(ctx, up, err)
 	}
 	if err := x.wantKept(ctx, up); err != nil {
+		return err
+	}
+	if err := x.wantDropped(ctx, up); err != nil {
 		return err
 	}
 	theirs, err := x.paths(ctx, "diff", "--no-renames", "--no-ext-diff", "--no-textconv", "HEAD..."+up.ref)

@@ -36,12 +36,12 @@ var noBranch = sync.OnceValue(func() *regexp.Regexp {
 
 // usualStrategy returns configuration that makes git merge with its usual strategy, if the user
 // has set another one: "ours" would drop what the upstream has, and others ignore attributes.
-func (x Exchange) usualStrategy(ctx context.Context, up upstream) (set []string) {
-	if other, _ := read(ctx, x.Root, "config", "--get", "pull.twohead"); other != "" {
+func usualStrategy(ctx context.Context, root string, up upstream) (set []string) {
+	if other, _ := read(ctx, root, "config", "--get", "pull.twohead"); other != "" {
 		set = append(set, "-c", "pull.twohead=ort")
 	}
 	key := "branch." + up.name + ".mergeOptions"
-	options, _ := read(ctx, x.Root, "config", "--get", key)
+	options, _ := read(ctx, root, "config", "--get", key)
 	for _, word := range strings.Fields(options) {
 		name, _, _ := strings.Cut(word, "=")
 		if name == "--strategy" || strings.HasPrefix(word, "-s") {

@@ -26,7 +26,7 @@ func (x Exchange) Push(ctx context.Context) (races int, err error) {
 		return 0, err
 	}
 	for began := x.Now(); ; {
-		pushing, before := x.Now(), x.heads(ctx, up)
+		pushing, before := x.Now(), heads(ctx, x.Root, up)
 		option, err := x.leased(ctx, up, remote, branch)
 		if err != nil {
 			return races, err
@@ -52,15 +52,15 @@ func (x Exchange) Push(ctx context.Context) (races int, err error) {
 		if err != nil {
 			return races, err
 		}
-		if strings.Contains(rejected.Error(), "[rejected]") && x.heads(ctx, up) == before {
+		if strings.Contains(rejected.Error(), "[rejected]") && heads(ctx, x.Root, up) == before {
 			return races, fmt.Errorf("%w\ngit fetch brings nothing new from %s: merge what %s has with git, then push", rejected, up.remote, remote)
 		}
 	}
 }
 
 // heads returns the commits of HEAD and of the fetched upstream.
-func (x Exchange) heads(ctx context.Context, up upstream) string {
-	out, _ := read(ctx, x.Root, "rev-parse", "HEAD", up.ref)
+func heads(ctx context.Context, root string, up upstream) string {
+	out, _ := read(ctx, root, "rev-parse", "HEAD", up.ref)
 	return out
 }
 

@@ -39,7 +39,7 @@ func (x Exchange) wantKept(ctx context.Context, up upstream) error {
 	if first, err := read(ctx, x.Root, "rev-parse", "--quiet", "--verify", fmt.Sprintf("%s@{%d}", up.ref, len(ids))); err == nil {
 		ids = append(ids, strings.TrimSpace(first))
 	}
-	commits, err := x.revisions(ctx, "HEAD", "^"+up.ref)
+	commits, err := revisions(ctx, x.Root, "HEAD", "^"+up.ref)
 	if err != nil {
 		return err
 	}
@@ -55,14 +55,14 @@ func (x Exchange) wantKept(ctx context.Context, up upstream) error {
 		if err != nil {
 			return err
 		}
-		merged, err := x.revisions(ctx, append(strings.Fields(bases), "--max-count=1", "^"+id)...)
+		merged, err := revisions(ctx, x.Root, append(strings.Fields(bases), "--max-count=1", "^"+id)...)
 		if err != nil {
 			return err
 		}
 		if len(merged) > 0 {
 			continue
 		}
-		gone, err := x.revisions(ctx, id, "^"+up.ref)
+		gone, err := revisions(ctx, x.Root, id, "^"+up.ref)
 		if err != nil {
 			return err
 		}
@@ -72,9 +72,52 @@ func (x Exchange) wantKept(ctx context.Context, up upstream) error {
 	return nil
 }
 
+// A DroppedError reports that the current branch once had commits that the upstream has, and has
+// them no longer: the user amended, reset or rebased it after a push. A merge would bring them back.
+type DroppedError struct {
+	Branch, Upstream string
+	Commits          int
+}
+
+func (e *DroppedError) Error() string {
+	return fmt.Sprintf("branch %s was rewritten here, and lacks commits that it had and %s still has (%d): git push --force-with-lease drops them there too, git merge %[2]s brings them back", e.Branch, e.Upstream, e.Commits)
+}
+
+// wantDropped returns a [*DroppedError] if the upstream has commits that the current branch had
+// and does not have now, unless the branch has nothing else.
+func (x Exchange) wantDropped(ctx context.Context, up upstream) error {
+	own, err := revisions(ctx, x.Root, "HEAD", "--max-count=1", "^"+up.ref)
+	if err != nil || len(own) == 0 {
+		return err
+	}
+	had, err := read(ctx, x.Root, "-c", "log.showSignature=false", "log", "--walk-reflogs", "--format=%H", "refs/heads/"+up.name, "--")
+	if err != nil { // there is no reflog
+		return nil
+	}
+	commits, err := revisions(ctx, x.Root, up.ref, "^HEAD")
+	if err != nil {
+		return err
+	}
+	news := map[string]bool{}
+	for _, id := range commits {
+		news[id] = true
+	}
+	for id := range strings.FieldsSeq(had) {
+		if !news[id] {
+			continue
+		}
+		dropped, err := revisions(ctx, x.Root, id, "^HEAD")
+		if err != nil {
+			return err
+		}
+		return &DroppedError{up.name, short(up.ref), len(dropped)}
+	}
+	return nil
+}
+
 // revisions returns the commits that git rev-list does.
-func (x Exchange) revisions(ctx context.Context, args ...string) ([]string, error) {
-	out, err := read(ctx, x.Root, append(append([]string{"rev-list"}, args...), "--")...)
+func revisions(ctx context.Context, root string, args ...string) ([]string, error) {
+	out, err := read(ctx, root, append(append([]string{"rev-list"}, args...), "--")...)
 	return strings.Fields(out), err
 }
 
