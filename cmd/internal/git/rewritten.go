@@ -76,16 +76,20 @@ func (x Exchange) wantKept(ctx context.Context, up upstream) error {
 // them no longer: the user amended, reset or rebased it after a push. A merge would bring them back.
 type DroppedError struct {
 	Branch, Upstream string
+	Replace          string // the arguments of the git push that replaces the upstream
 	Commits          int
 }
 
 func (e *DroppedError) Error() string {
-	return fmt.Sprintf("branch %s was rewritten here, and lacks commits that it had and %s still has (%d): git push --force-with-lease drops them there too, git merge %[2]s brings them back", e.Branch, e.Upstream, e.Commits)
+	return fmt.Sprintf("branch %s was rewritten here, and lacks commits that it had and %s still has (%d): git push --force-with-lease %s drops them there too, git merge %[2]s brings them back", e.Branch, e.Upstream, e.Commits, e.Replace)
 }
 
 // wantDropped returns a [*DroppedError] if the upstream has commits that the current branch had
 // and does not have now, unless the branch has nothing else.
 func (x Exchange) wantDropped(ctx context.Context, up upstream) error {
+	if up.remote == "." { // nobody pushes to it
+		return nil
+	}
 	own, err := revisions(ctx, x.Root, "HEAD", "--max-count=1", "^"+up.ref)
 	if err != nil || len(own) == 0 {
 		return err
@@ -110,7 +114,8 @@ func (x Exchange) wantDropped(ctx context.Context, up upstream) error {
 		if err != nil {
 			return err
 		}
-		return &DroppedError{up.name, short(up.ref), len(dropped)}
+		to := up.remote + " HEAD:" + strings.TrimPrefix(up.branch, "refs/heads/")
+		return &DroppedError{up.name, short(up.ref), to, len(dropped)}
 	}
 	return nil
 }
