@@ -12,15 +12,11 @@ import (
 type RewrittenError struct {
 	Upstream string
 	Commits  int
-	Behind   bool // the current branch has all that the upstream has, so there is nothing to merge
+	Keep     string // the git command that keeps them
 }
 
 func (e *RewrittenError) Error() string {
-	keeps := "git merge " + e.Upstream
-	if e.Behind {
-		keeps = "git push"
-	}
-	return fmt.Sprintf("the history of %s was rewritten, and lacks commits that it had and you still have (%d): git pull --rebase drops them here too, %s keeps them", e.Upstream, e.Commits, keeps)
+	return fmt.Sprintf("the history of %s was rewritten, and lacks commits that it had and you still have (%d): git pull --rebase drops them here too, %s keeps them", e.Upstream, e.Commits, e.Keep)
 }
 
 // wantKept returns a [*RewrittenError] if the upstream does not have commits of the current
@@ -66,8 +62,11 @@ func (x Exchange) wantKept(ctx context.Context, up upstream) error {
 		if err != nil {
 			return err
 		}
-		_, err = read(ctx, x.Root, "merge-base", "--is-ancestor", up.ref, "HEAD")
-		return &RewrittenError{short(up.ref), len(gone), err == nil}
+		keep := "merge " + short(up.ref)
+		if _, err := read(ctx, x.Root, "merge-base", "--is-ancestor", up.ref, "HEAD"); err == nil { // there is nothing to merge
+			keep = "push " + up.there()
+		}
+		return &RewrittenError{short(up.ref), len(gone), "git " + keep}
 	}
 	return nil
 }
@@ -114,10 +113,14 @@ func (x Exchange) wantDropped(ctx context.Context, up upstream) error {
 		if err != nil {
 			return err
 		}
-		to := up.remote + " HEAD:" + strings.TrimPrefix(up.branch, "refs/heads/")
-		return &DroppedError{up.name, short(up.ref), to, len(dropped)}
+		return &DroppedError{up.name, short(up.ref), up.there(), len(dropped)}
 	}
 	return nil
+}
+
+// there returns the arguments with which git pushes to the upstream.
+func (up upstream) there() string {
+	return up.remote + " HEAD:" + strings.TrimPrefix(up.branch, "refs/heads/")
 }
 
 // revisions returns the commits that git rev-list does.
