@@ -77,16 +77,20 @@ func (r *reading) change(ctx context.Context, a picker.Action, row listing.Row) 
 		return back, err
 	}
 	was := e.Session.Clone()
-	back = undo{to: oneLine(e.Session.DisplayTitle()), run: func() error { return r.restore(was, a.Key) }}
+	back.to = oneLine(e.Session.DisplayTitle())
 	var change organise.Change
 	switch a.Key {
 	case titleKey:
-		back.did, back.to = "renamed", oneLine(a.Text)
-		_, err := r.w.SetTitle(e, a.Text)
-		return back, err
+		s, err := r.w.SetTitle(e, a.Text)
+		if err != nil {
+			return back, err
+		}
+		back.did, back.to = "renamed", oneLine(s.DisplayTitle())
+		back.run = func() error { return r.restore(was.ID, backToTitle(was.Title, s.Title)) }
+		return back, nil
 	case removeKey:
 		r.removed = true
-		back.did, back.run = "removed for good", nil
+		back.did = "removed for good"
 		if known, err := r.w.Repository.Knows(ctx, e.Path); err == nil && known {
 			back.did = "removed, but for git's commits"
 		}
@@ -109,25 +113,49 @@ func (r *reading) change(ctx context.Context, a picker.Action, row listing.Row) 
 	default:
 		return back, fmt.Errorf("there is no action %q", a.Name)
 	}
-	_, _, err = organise.Apply(r.w, e, change)
-	return back, err
+	after, _, err := organise.Apply(r.w, e, change)
+	if err != nil {
+		return back, err
+	}
+	undoing := organise.SetArchived(was.Archived)
+	if a.Key == tagKey {
+		undoing = backToTags(was.Tags, after.Session.Tags)
+	}
+	back.run = func() error { return r.restore(was.ID, undoing) }
+	return back, nil
 }
 
-// restore undoes an action's changes to a conversation.
-func (r *reading) restore(was *schema.Session, action rune) error {
+// backToTitle undoes a rename, unless somebody else renamed the conversation since.
+func backToTitle(was, now string) organise.Change {
+	return func(s *schema.Session) error {
+		if s.Title != now {
+			return fmt.Errorf("it was renamed again since, to %s: e renames it", oneLine(s.DisplayTitle()))
+		}
+		s.Title = was
+		return nil
+	}
+}
+
+// backToTags undoes a change of tags from was to now, but not what somebody else changed since.
+func backToTags(was, now []string) organise.Change {
+	return func(s *schema.Session) error {
+		without := func(list, minus []string) []string {
+			return slices.DeleteFunc(slices.Clone(list), func(tag string) bool { return slices.Contains(minus, tag) })
+		}
+		if err := organise.Untag(without(now, was))(s); err != nil {
+			return err
+		}
+		return organise.Tag(without(was, now))(s)
+	}
+}
+
+// restore makes the change that undoes an action to the conversation with an id.
+func (r *reading) restore(id string, change organise.Change) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	e, err := r.w.Pick(was.ID)
+	e, err := r.w.Pick(id)
 	if err != nil {
 		return err
-	}
-	change := organise.SetArchived(was.Archived)
-	switch action {
-	case titleKey:
-		_, err = r.w.SetTitle(e, was.DisplayTitle())
-		return err
-	case tagKey:
-		change = func(s *schema.Session) error { s.Tags = was.Tags; return nil }
 	}
 	_, _, err = organise.Apply(r.w, e, change)
 	return err
