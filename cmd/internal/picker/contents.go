@@ -244,9 +244,8 @@ func (c *contents) loadEverywhere() tea.Cmd {
 	})
 }
 
-// carryOut runs an action for the conversation at the cursor.
-func (c *contents) carryOut(a Action) tea.Cmd {
-	row := *c.chosen()
+// carryOut runs an action for a conversation.
+func (c *contents) carryOut(a Action, row listing.Row) tea.Cmd {
 	return c.work.do(func() tea.Msg {
 		said, err := c.o.Act(c.ctx, a, row)
 		return acted{said, err}

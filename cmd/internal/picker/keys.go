@@ -29,7 +29,7 @@ func (m *model) key(key tea.KeyPressMsg) tea.Cmd {
 	case confirming:
 		m.mode = browsing
 		if strings.EqualFold(key.Text, "y") {
-			return m.carryOut(m.pending)
+			return m.confirmed()
 		}
 		return nil
 	case helping:
@@ -41,7 +41,7 @@ func (m *model) key(key tea.KeyPressMsg) tea.Cmd {
 	}
 	switch stroke {
 	case "enter", "kpenter":
-		return m.resume("")
+		return m.resume(m.chosen(), "")
 	case "tab", "shift+tab":
 		m.inList = !m.inList
 		return nil
@@ -114,9 +114,10 @@ func (m *model) command(letter rune) (tea.Cmd, bool) {
 	switch letter {
 	case 'a':
 		if row := m.chosen(); row != nil && len(m.o.Agents) > 0 {
+			of := cloned(*row)
 			m.menu = menu{
 				title: "Resume " + clean(row.Title) + " in which agent?", items: m.o.Agents, cursor: max(slices.Index(m.o.Agents, row.Agent), 0),
-				pick: func(m *model, agent string) tea.Cmd { return m.resume(agent) },
+				pick: func(m *model, agent string) tea.Cmd { return m.resume(&of, agent) },
 			}
 			m.mode = choosing
 		}
@@ -169,22 +170,32 @@ func (m *model) act(letter rune) (tea.Cmd, bool) {
 	if i < 0 {
 		return nil, false
 	}
-	a := m.o.Actions[i]
+	a, row := m.o.Actions[i], m.chosen()
 	switch {
 	case m.o.ReadOnly != "":
 		m.notice.fail(fmt.Errorf("%s: %s", a.Name, m.o.ReadOnly))
-	case m.chosen() == nil:
+	case row == nil:
 	case a.Input != "":
-		m.pending, m.topic, m.mode = a, line{}, naming
+		m.pending, m.about, m.topic, m.mode = a, cloned(*row), line{}, naming
 		if a.Begin != nil {
-			m.topic = newLine(a.Begin(*m.chosen()))
+			m.topic = newLine(a.Begin(*row))
 		}
 	case a.Ask != "":
-		m.pending, m.mode = a, confirming
+		m.pending, m.about, m.mode = a, cloned(*row), confirming
 	default:
-		return m.carryOut(a), true
+		return m.carryOut(a, cloned(*row)), true
 	}
 	return nil, true
+}
+
+// confirmed runs the action that was asked about, if the cursor is still on its conversation:
+// the list may have changed since the question, and the user answers what is on the screen.
+func (m *model) confirmed() tea.Cmd {
+	if row := m.chosen(); row == nil || row.ID != m.about.ID {
+		m.notice.fail(fmt.Errorf("%s: the list changed meanwhile, so nothing was done", m.pending.Name))
+		return nil
+	}
+	return m.carryOut(m.pending, m.about)
 }
 
 // allWorkspaces switches between this workspace and all workspaces.
@@ -202,8 +213,8 @@ func (m *model) allWorkspaces() tea.Cmd {
 
 // fork reads the prompts of the conversation at the cursor, to ask where the fork ends.
 func (m *model) fork() tea.Cmd {
-	row := m.present()
-	if row == nil {
+	row := m.chosen()
+	if !m.exists(row) {
 		return nil
 	}
 	m.busy++

@@ -59,7 +59,7 @@ func (m *model) entered() tea.Cmd {
 		return nil
 	}
 	m.mode = browsing
-	return m.carryOut(a)
+	return m.carryOut(a, m.about)
 }
 
 // nameKey handles a key while the user types a topic or the text of an action.

@@ -34,7 +34,8 @@ type model struct {
 	inList  bool // letters are commands, not words
 	menu    menu
 	topic   line
-	pending Action // to confirm
+	pending Action      // to confirm, or to get a text for
+	about   listing.Row // the conversation of the pending action
 	preview previews
 	notice  notice
 	click   click
@@ -110,7 +111,9 @@ func (m *model) update(msg tea.Msg) tea.Cmd {
 	case tea.MouseClickMsg:
 		return m.then(m.clicked(msg.Mouse()))
 	case wheel:
-		m.list.move(msg.by)
+		if m.mode == browsing {
+			m.list.move(msg.by)
+		}
 		return m.then(nil)
 	case indexed:
 		return nil
@@ -184,22 +187,23 @@ func (m *model) leave(c Choice) tea.Cmd {
 	return tea.Quit
 }
 
-// resume leaves with the conversation at the cursor.
-func (m *model) resume(agent string) tea.Cmd {
-	row := m.present()
-	if row == nil {
+// resume leaves with a conversation.
+func (m *model) resume(row *listing.Row, agent string) tea.Cmd {
+	if !m.exists(row) {
 		return nil
 	}
 	return m.leave(Choice{Kind: Resume, Row: cloned(*row), Agent: agent})
 }
 
-// present returns the conversation at the cursor if it still exists, or nil.
-func (m *model) present() *listing.Row {
-	row := m.chosen()
-	if row != nil && (m.list.isGone(row.ID) || m.o.Exists != nil && !m.o.Exists(*row)) {
+// exists reports whether a conversation still exists; a nil row does not.
+func (m *model) exists(row *listing.Row) bool {
+	if row == nil {
+		return false
+	}
+	if m.list.isGone(row.ID) || m.o.Exists != nil && !m.o.Exists(*row) {
 		m.list.gone(row.ID)
 		m.notice.fail(ErrGone)
-		return nil
+		return false
 	}
-	return row
+	return true
 }

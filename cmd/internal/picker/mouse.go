@@ -68,7 +68,7 @@ func (m *model) clicked(at tea.Mouse) tea.Cmd {
 	m.list.moveTo(item)
 	m.click = click{now, m.list.cursor}
 	if twice {
-		return m.resume("")
+		return m.resume(m.chosen(), "")
 	}
 	return nil
 }
