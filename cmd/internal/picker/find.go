@@ -234,7 +234,12 @@ type query struct {
 }
 
 func newQuery(text string) query {
-	words := strings.Fields(strings.ToLower(text))
+	var words []string
+	for _, word := range strings.Fields(strings.ToLower(text)) {
+		if !slices.Contains(words, word) {
+			words = append(words, word)
+		}
+	}
 	return query{text, words, maskOf(strings.Join(words, ""))}
 }
 

@@ -66,6 +66,13 @@ func TestFind(t *testing.T) {
 	}
 }
 
+// TestRepeatedWords: a word that is typed again changes nothing.
+func TestRepeatedWords(t *testing.T) {
+	if q := newQuery("login Form LOGIN login form"); !slices.Equal(q.words, []string{"login", "form"}) {
+		t.Errorf("the words are %q", q.words)
+	}
+}
+
 // TestRank: a word at the beginning of a word of the title comes first, then one in the
 // title, the other fields, the summary, then scattered letters; among equals, the newest.
 func TestRank(t *testing.T) {

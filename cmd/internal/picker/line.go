@@ -36,9 +36,14 @@ func (l *line) String() string { return string(l.text) }
 
 func (l *line) empty() bool { return len(l.text) == 0 }
 
-// insert inserts text at the cursor.
+// longestLine is how many characters a line takes. Somebody who pastes a whole log by mistake
+// would wait while the list is filtered by its words.
+const longestLine = 2000
+
+// insert inserts text at the cursor, as much as the line takes.
 func (l *line) insert(s string) {
 	add := []rune(typed(s))
+	add = add[:max(min(len(add), longestLine-len(l.text)), 0)]
 	l.text = append(l.text[:l.at:l.at], append(add, l.text[l.at:]...)...)
 	l.at += len(add)
 }

@@ -1,6 +1,7 @@
 package picker
 
 import (
+	"strings"
 	"testing"
 
 	tea "charm.land/bubbletea/v2"
@@ -34,6 +35,25 @@ func TestLine(t *testing.T) {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}
+}
+
+// TestLineEnds: a line takes only so much text, wherever it is inserted.
+func TestLineEnds(t *testing.T) {
+	l := newLine("login")
+	l.at = 0
+	l.insert(strings.Repeat("日本 ", 1_000_000))
+	if len(l.text) != longestLine || l.at != longestLine-5 || !strings.HasSuffix(l.String(), "login") {
+		t.Errorf("the line has %d characters and the cursor is at %d", len(l.text), l.at)
+	}
+	l.insert("x")
+	if len(l.text) != longestLine {
+		t.Errorf("a full line takes another character: %d", len(l.text))
+	}
+	title := strings.Repeat("t", 2*longestLine) // one that is already there stays whole
+	if l = newLine(title); l.String() != title {
+		t.Errorf("of a long title %d characters stay", len(l.text))
+	}
+	l.insert("x")
 }
 
 // TestLineView: the cursor stays visible in a narrow line, also between wide characters.

@@ -115,6 +115,8 @@ func (m *model) update(msg tea.Msg) tea.Cmd {
 			m.list.move(msg.by)
 		}
 		return m.then(nil)
+	case wheelLater:
+		return tea.Tick(msg.after, func(time.Time) tea.Msg { return wheelDue{} })
 	case indexed:
 		return nil
 	case found:

@@ -9,6 +9,13 @@ import (
 // A wheel message moves the cursor.
 type wheel struct{ by int }
 
+// A wheelLater message asks for a wheelDue message after some time, which brings what the wheel
+// moved meanwhile.
+type (
+	wheelLater struct{ after time.Duration }
+	wheelDue   struct{}
+)
+
 // wheelEvery is the interval between moves of the wheel, and doubleClick the maximum time
 // between the clicks of a double click.
 const (
@@ -21,6 +28,7 @@ const (
 type flood struct {
 	last time.Time
 	sum  int
+	due  bool // a wheelDue message will come
 }
 
 // linesPerNotch is how far one notch of the wheel moves.
@@ -28,19 +36,27 @@ const linesPerNotch = 1
 
 // fold combines the wheel events of a frame into one message.
 func (f *flood) fold(m tea.Model, msg tea.Msg) tea.Msg {
-	e, ok := msg.(tea.MouseWheelMsg)
-	if !ok {
+	switch e := msg.(type) {
+	case tea.MouseWheelMsg:
+		switch e.Button {
+		case tea.MouseWheelUp:
+			f.sum -= linesPerNotch
+		case tea.MouseWheelDown:
+			f.sum += linesPerNotch
+		}
+	case wheelDue:
+		f.due = false
+	default:
 		return msg
 	}
-	switch e.Button {
-	case tea.MouseWheelUp:
-		f.sum -= linesPerNotch
-	case tea.MouseWheelDown:
-		f.sum += linesPerNotch
-	}
 	now := m.(*model).o.Now()
-	if f.sum == 0 || now.Sub(f.last) < wheelEvery {
+	wait := wheelEvery - now.Sub(f.last)
+	switch {
+	case f.sum == 0 || f.due:
 		return nil
+	case wait > 0 && wait <= wheelEvery: // more is possible if the clock was set back
+		f.due = true
+		return wheelLater{wait}
 	}
 	by := f.sum
 	f.last, f.sum = now, 0

@@ -34,6 +34,45 @@ func TestMouse(t *testing.T) {
 	})
 }
 
+// TestWheelEnds: what a flood has left reaches the list without another event.
+func TestWheelEnds(t *testing.T) {
+	now := clock()
+	o := options(conversations())
+	o.Now = func() time.Time { return now }
+	m := newModel(t.Context(), o)
+	var f flood
+	sum := 0
+	turn := func(msg tea.Msg) {
+		for msg != nil {
+			switch folded := f.fold(m, msg).(type) {
+			case wheel:
+				sum += folded.by
+				return
+			case wheelLater:
+				now = now.Add(folded.after)
+				msg = wheelDue{}
+			default:
+				return
+			}
+		}
+	}
+	for range 3 {
+		if msg, ok := f.fold(m, tea.MouseWheelMsg{Button: tea.MouseWheelDown}).(wheel); ok {
+			sum += msg.by
+		}
+	}
+	turn(wheelDue{})
+	if sum != 3 {
+		t.Errorf("three notches at once move by %d", sum)
+	}
+	now = now.Add(time.Second)
+	sum = 0
+	turn(tea.MouseWheelMsg{Button: tea.MouseWheelUp})
+	if sum != -1 {
+		t.Errorf("a notch up later moves by %d", sum)
+	}
+}
+
 // TestWheel: a flood of wheel events becomes one message a frame.
 func TestWheel(t *testing.T) {
 	now := clock()
