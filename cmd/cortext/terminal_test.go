@@ -147,6 +147,34 @@ func TestInitAsks(t *testing.T) {
 	}
 }
 
+// TestNumberedListEnds: a numbered list has twenty entries at most, and words find the others.
+func TestNumberedListEnds(t *testing.T) {
+	dir := t.TempDir()
+	must(t, "-C", dir, "init")
+	for i := range 23 {
+		must(t, "-C", dir, "new", "plan", fmt.Sprintf("topic number%d", i))
+	}
+	term := onDumbTerminal(t, dir, "resume")
+	if err := term.WaitFor("Which one?", patience); err != nil {
+		t.Fatal(err)
+	}
+	screen := term.Screen()
+	for _, text := range []string{"20  plan / topic number3 ", "and 3 more", "(1-20, or search terms"} {
+		if !strings.Contains(screen, text) {
+			t.Errorf("there is no %q in\n%s", text, screen)
+		}
+	}
+	if strings.Contains(screen, "number2 ") {
+		t.Errorf("it lists more than twenty:\n%s", screen)
+	}
+	answer(t, term, "Which one?", "21")
+	answer(t, term, "there is no number 21, only 1 to 20", "number1")
+	answer(t, term, "(1-11, or search terms", "number0")
+	if err := term.WaitFor("run npm install -g @anthropic-ai/claude-code", patience); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // TestNumberedList: on a terminal that cannot draw a full screen the user chooses by number
 // or words, and confirms a completed conversation. Titles are shown, not interpreted.
 // Digits mean a number and nothing else.

@@ -116,12 +116,20 @@ func candidates(w *opened, query string) ([]store.Entry, error) {
 	return list, err
 }
 
+// mostNumbered is the maximum number of conversations in a numbered list: of a longer one, the
+// first entries would scroll off the screen.
+const mostNumbered = 20
+
 // fromList lets the user choose from a numbered list. This needs only a line of input and
 // works with a screen reader.
 func (c chooser) fromList(ctx context.Context, list []store.Entry) (store.Entry, error) {
 	for {
-		choices(c.app.screen, list)
-		fmt.Fprintf(c.app.screen.out, "Which one? (1-%d, or search terms; Enter cancels) ", len(list))
+		shown := list[:min(len(list), mostNumbered)]
+		choices(c.app.screen, shown)
+		if more := len(list) - len(shown); more > 0 {
+			fmt.Fprintf(c.app.screen.out, "     and %d more, which search terms find\n", more)
+		}
+		fmt.Fprintf(c.app.screen.out, "Which one? (1-%d, or search terms; Enter cancels) ", len(shown))
 		line, err := c.app.terminal.line(ctx)
 		switch {
 		case ctx.Err() != nil:
@@ -132,10 +140,10 @@ func (c chooser) fromList(ctx context.Context, list []store.Entry) (store.Entry,
 			return store.Entry{}, errSilent
 		}
 		if strings.Trim(line, "0123456789") == "" {
-			if n, err := strconv.Atoi(line); err == nil && n >= 1 && n <= len(list) {
-				return list[n-1], nil
+			if n, err := strconv.Atoi(line); err == nil && n >= 1 && n <= len(shown) {
+				return shown[n-1], nil
 			}
-			fmt.Fprintf(c.app.screen.out, "there is no number %s, only 1 to %d\n", line, len(list))
+			fmt.Fprintf(c.app.screen.out, "there is no number %s, only 1 to %d\n", line, len(shown))
 			continue
 		}
 		switch found, err := candidates(c.w, line); {

@@ -114,7 +114,7 @@ or another one, within a token budget.`,
 	root.PersistentFlags().BoolVar(&a.pager.off, "no-pager", false, "print long output at once")
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return &usageError{err.Error(), nearFlag(cmd, err)}
+		return &usageError{flagError(err), nearFlag(cmd, err)}
 	})
 	addHelp(root, &a.pager)
 	only := commandIn(args)

@@ -2,6 +2,8 @@ package cli
 
 import (
 	"errors"
+	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -9,6 +11,23 @@ import (
 
 	"cortext/cmd/internal/find"
 )
+
+// flagError says in plain words what is wrong with the value of a flag.
+func flagError(err error) string {
+	var invalid *pflag.InvalidValueError
+	var number *strconv.NumError
+	if !errors.As(err, &invalid) || !errors.As(err, &number) {
+		return err.Error()
+	}
+	flag, value := invalid.GetFlag(), invalid.GetValue()
+	switch {
+	case errors.Is(number, strconv.ErrRange):
+		return fmt.Sprintf("--%s %s is out of range", flag.Name, value)
+	case flag.Value.Type() == "bool":
+		return fmt.Sprintf("--%s %q is neither true nor false", flag.Name, value)
+	}
+	return fmt.Sprintf("--%s %q is not a whole number", flag.Name, value)
+}
 
 // nearFlag returns a hint for an unknown flag: one with a similar name, or the command that
 // has it.
