@@ -36,8 +36,8 @@ captures on this machine redact it again.
 Forks and copies of a conversation may also contain the text. --linked redacts them as well.
 Without it, cortext asks on a terminal and otherwise lists them.
 
-It reports what still contains the text: your documents, git's history, and the agents'
-transcripts, which it does not touch. Replace a secret that was in any of these with a new
+It reports what still contains the text: your documents, prompts, settings and hooks, git's
+history, and the agents' transcripts, which it does not touch. Replace a secret that was in any of these with a new
 one.`,
 		Example: "  cortext redact \"api design\" --secret < secret.txt --yes",
 		Args:    args(cobra.ArbitraryArgs),

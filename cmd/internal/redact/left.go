@@ -1,7 +1,9 @@
 package redact
 
 import (
+	"errors"
 	"os"
+	"slices"
 
 	"cortext/store"
 )
@@ -31,12 +33,31 @@ func (r *Redactor) state(result *Result) {
 	}
 }
 
+// ownFiles are the user's files that conversations share: prompts, settings and hooks. Prompts
+// go into every payload.
+var ownFiles = []string{".workspace/commands", ".workspace/config.yaml", ".workspace/hooks"}
+
+// own reports matches in the user's files that conversations share.
+func (r *Redactor) own(result *Result) error {
+	var errs []error
+	for _, at := range ownFiles {
+		errs = append(errs, r.files(dry).each(at, &result.Report, func(name string, b []byte) error {
+			if r.request.has(b) {
+				result.Left = append(result.Left, Left{Path: name, Lines: r.request.lines(b), Why: "a prompt, a setting or a hook: edit it"})
+			}
+			return nil
+		}))
+	}
+	return errors.Join(errs...)
+}
+
 // remaining reports where the folders of a conversation still contain the text: in ids, names
 // and paths, which stay, and in files that are not cortext's.
 func (r *Redactor) remaining(c *Conversation) error {
 	for _, folder := range append([]string{c.Entry.Path}, c.Entry.Twins...) {
 		err := r.files(dry).each(folder+"/.session", &c.Report, func(name string, b []byte) error {
-			if r.request.has(b) {
+			named := slices.ContainsFunc(c.Left, func(l Left) bool { return l.Path == name })
+			if !named && r.request.has(b) {
 				c.Left = append(c.Left, Left{Path: name, Lines: r.request.lines(b), Why: "an id, a name or a path, which cannot be changed"})
 			}
 			return nil

@@ -105,12 +105,12 @@ func New(ws *workspace.Workspace, c *capture.Capture, r Request) *Redactor {
 // files returns what redacts files, with some changes.
 func (r *Redactor) files(c changes) files { return files{r.ws.Store, &r.request, c} }
 
-// shared redacts the files that conversations share, and reports matches in the user's
-// state.
+// shared redacts the files that conversations share, and reports matches in those that are the
+// user's own, and in the user's state.
 func (r *Redactor) shared(result *Result, c changes) error {
 	err := r.files(c).shared(result)
 	r.state(result)
-	return err
+	return errors.Join(err, r.own(result))
 }
 
 // Find reports what Apply would redact in conversations, and changes nothing. It calls
