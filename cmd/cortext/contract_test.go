@@ -260,7 +260,7 @@ func (c *contractRun) json() {
 		"search API --json",
 		"stop api --json",
 		"fork handler1 --title Copied --json",
-		"redact api --pattern GraphQL --yes --json",
+		"redact Copied --pattern handler1 --yes --json",
 		"export api -o api.json --json",
 		"import api.json --keep-ids --json",
 		"sync --json",

@@ -82,7 +82,7 @@ var diskCases = []diskCase{
 	{name: "title --auto", args: []string{"title", "--auto", "login"}},
 	{name: "archive", args: []string{"archive", "login", "cache"}},
 	{name: "unarchive", args: []string{"unarchive", "done"}},
-	{name: "rm", args: []string{"rm", "login", "--yes"}, goes: true},
+	{name: "rm", args: []string{"rm", "login retry", "--yes"}, goes: true},
 	{name: "prune", args: []string{"prune", "--archived", "--yes"}, goes: true},
 	{name: "fork", args: []string{"fork", "login", "--at", "3", "--no-resume"}, fresh: true},
 	{name: "new", args: []string{"new", "plan", "A third one"}, fresh: true},
@@ -101,7 +101,7 @@ var diskCases = []diskCase{
 		d.w.check(os.WriteFile(log, append(b, "not a record\n"...), 0o600))
 		d.w.must(d.dir, "cortext", "repair")
 	}, goes: true},
-	{name: "redact", args: []string{"redact", "login", "--pattern", "changed handler[0-9]+", "--yes"}, goes: true, secret: regexp.MustCompile("changed handler[0-9]")},
+	{name: "redact", args: []string{"redact", "login retry", "--pattern", "changed handler[0-9]+", "--yes"}, goes: true, secret: regexp.MustCompile("changed handler[0-9]")},
 	{name: "config set", args: []string{"config", "set", "max_conversations", "1000"}},
 	{name: "config set --user", args: []string{"config", "set", "--user", "remind_turns", "7"}},
 	{name: "init", args: []string{"init", "--agent", "claude,gemini", "--commit", "off", "--yes"}, setup: func(d *fullDisk) {

@@ -192,7 +192,7 @@ func (c *child) ended(code int, signals ...os.Signal) {
 func TestSignalWhileLocked(t *testing.T) {
 	d := newDesk(t)
 	release := d.hold(d.conversation(1))
-	for _, args := range [][]string{{"title", "first", "another"}, {"status", "first", "completed"}, {"rm", "first", "--yes"}} {
+	for _, args := range [][]string{{"title", "first", "another"}, {"status", "first", "completed"}, {"rm", "first topic", "--yes"}} {
 		c := d.start(nil, args...)
 		c.says(opened)
 		c.ended(exitTERM, syscall.SIGTERM)

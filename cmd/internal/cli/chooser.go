@@ -203,6 +203,25 @@ func notEmpty(ids []string) error {
 	return nil
 }
 
+// unasked returns an error if an argument only describes the conversation that it selected: a
+// command that cannot be undone must ask then.
+func unasked(w *opened, queries []string, entries []store.Entry) error {
+	if workspace.Named(strings.Join(queries, " "), entries) {
+		return nil
+	}
+	for _, query := range queries {
+		if workspace.Named(query, entries) {
+			continue
+		}
+		e, err := w.Pick(query)
+		if err != nil {
+			return err
+		}
+		return &workspace.WeakError{Query: query, Match: e}
+	}
+	return nil
+}
+
 // pickMany returns the conversations that the arguments name, without duplicates, or the
 // current conversation if there are no arguments. Words that together name one conversation
 // count as one argument, as in commands for one conversation.

@@ -78,7 +78,7 @@ func exitCode(err error) int {
 		return exitUsage
 	case errors.As(err, &missing), errors.As(err, &number), errors.As(err, &at), errors.As(err, &branch), errors.As(err, &nothing), errors.Is(err, workspace.ErrNoConversation):
 		return exitNotFound
-	case errors.As(err, &ambiguous), errors.As(err, new(*workspacesError)):
+	case errors.As(err, &ambiguous), errors.As(err, new(*workspace.WeakError)), errors.As(err, new(*workspacesError)):
 		return exitAmbiguous
 	case errors.Is(err, errInterrupted):
 		return exitInterrupted
@@ -97,6 +97,7 @@ func hintFor(err error) string {
 	var typ *workspace.TypeError
 	var ambiguous *workspace.AmbiguousError
 	var missing *workspace.NotFoundError
+	var weak *workspace.WeakError
 	var stopped *inject.PreflightError
 	var setting *settings.NameError
 	var broken *settings.BrokenError
@@ -115,6 +116,8 @@ func hintFor(err error) string {
 		return "run cortext init in your project's folder, or name the folder with -C"
 	case errors.As(err, &ambiguous):
 		return "name one by its id or folder"
+	case errors.As(err, &weak):
+		return "name it in full, or leave out --yes to be asked: " + visible(strings.TrimPrefix(weak.Match.Path, "conversations/"))
 	case errors.As(err, &missing):
 		return "cortext list shows all of them"
 	case errors.Is(err, workspace.ErrNoConversation):

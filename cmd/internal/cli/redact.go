@@ -36,10 +36,13 @@ captures on this machine redact it again.
 Forks and copies of a conversation may also contain the text. --linked redacts them as well.
 Without it, cortext asks on a terminal and otherwise lists them.
 
+With --yes, each argument must name a conversation: by its id, four or more characters of
+the start of its id, its folder or its whole title.
+
 It reports what still contains the text: your documents, prompts, settings and hooks, git's
 history, and the agents' transcripts, which it does not touch. Replace a secret that was in any of these with a new
 one.`,
-		Example: "  cortext redact \"api design\" --secret < secret.txt --yes",
+		Example: "  cortext redact 1030-brainstorm-api-design-hv37 --secret < secret.txt --yes",
 		Args:    args(cobra.ArbitraryArgs),
 		RunE: a.within(func(cmd *cobra.Command, w *opened, list []string) error {
 			return (&redaction{a, w, o}).run(cmd, list)
@@ -76,6 +79,9 @@ func (d *redaction) run(cmd *cobra.Command, list []string) error {
 		return &usageError{"give either --pattern or --secret", "run " + cmd.CommandPath() + " --help"}
 	}
 	entries, err := pickMany(d.w, list)
+	if err == nil && o.yes && !o.dryRun {
+		err = unasked(d.w, list, entries)
+	}
 	if err != nil {
 		return err
 	}

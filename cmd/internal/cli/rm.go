@@ -23,7 +23,11 @@ func rmCommand(a *app) *cobra.Command {
 them. cortext does not capture these conversations again, in any work tree or clone on
 this machine, even if the agents still have the transcripts. Commit .workspace/removed
 to make that hold on other machines. To get a conversation back, import its transcript.
-Commits that contain a conversation stay in git.`,
+Commits that contain a conversation stay in git.
+
+With --yes, each argument must name a conversation: by its id, four or more characters of
+the start of its id, its folder or its whole title. Without it, any words that match one
+conversation do.`,
 		Example: "  cortext rm 1030-brainstorm-api-design-hv37",
 		Args:    args(cobra.MinimumNArgs(1)),
 		RunE: a.within(func(cmd *cobra.Command, w *opened, list []string) error {
@@ -31,10 +35,13 @@ Commits that contain a conversation stay in git.`,
 			if err != nil {
 				return err
 			}
-			if !yes {
-				if yes, err = confirmRemoval(cmd.Context(), a.terminal, entries); err != nil || !yes {
-					return err
-				}
+			if yes {
+				err = unasked(w, list, entries)
+			} else {
+				yes, err = confirmRemoval(cmd.Context(), a.terminal, entries)
+			}
+			if err != nil || !yes {
+				return err
 			}
 			return remove(cmd.Context(), a.screen, w, entries)
 		}),

@@ -73,6 +73,26 @@ func Match(items []Item, query string) ([]int, Tier) {
 	return Best(scores, len(scores)), ByLetters
 }
 
+// The lengths of a part of an id that names a conversation: at least so much of its start, as
+// in git, or its end as lists show it.
+const (
+	leastOfID = 4
+	endOfID   = 4
+)
+
+// Names reports whether a query names a conversation: by its id, the start of its id, the end
+// of its id that lists show, its folder or its whole title. Other matches only describe it.
+func (it *Item) Names(query string) bool {
+	q, ok := Parse(query)
+	if !ok {
+		return false
+	}
+	f, id := it.Fold(), FoldID(it.ID)
+	return q.Hits(&f, ByID) || q.Hits(&f, ByFolder) || q.Hits(&f, ByTitle) ||
+		len(q.text) >= leastOfID && strings.HasPrefix(id, string(q.text)) ||
+		len(q.text) == endOfID && strings.HasSuffix(id, string(q.text))
+}
+
 // A Folded is an [Item] with case-folded texts.
 type Folded struct {
 	Name    []byte // title, folder and id: see [AppendName]

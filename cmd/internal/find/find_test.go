@@ -396,3 +396,19 @@ func TestSignature(t *testing.T) {
 		t.Errorf("%d accepted, %d rejected, %d plain", accepted, rejected, plain)
 	}
 }
+
+// TestNames: what names a conversation, and what only describes it.
+func TestNames(t *testing.T) {
+	it := Item{ID: "01kce3r1f5j9a3d6f0h4k8hv37", Folder: "2025-11-22/1030-brainstorm-api-design-hv37", Title: "API Design", Prompt: "design the api", Tags: []string{"backend"}}
+	for query, want := range map[string]bool{
+		it.ID: true, "01KCE3": true, "01kc": true, "01k": false, "0": false, "": false,
+		"hv37": true, "v37": false, "8hv37": false,
+		it.Folder: true, "1030-brainstorm-api-design-hv37": true, "conversations/" + it.Folder + "/plan.md": true,
+		"1030-brainstorm": false, "2025-11-22": false, "1030": false,
+		"api  design": true, "api": false, "design api": false, "backend": false, "design the api": false,
+	} {
+		if got := it.Names(query); got != want {
+			t.Errorf("%q: %v", query, got)
+		}
+	}
+}

@@ -45,6 +45,25 @@ func (e *AmbiguousError) Error() string {
 	return fmt.Sprintf("%q matches %d conversations", e.Query, e.Count())
 }
 
+// A WeakError reports that a query describes a conversation but does not name it, and nobody was
+// asked whether it is the one.
+type WeakError struct {
+	Query string
+	Match store.Entry
+}
+
+func (e *WeakError) Error() string {
+	return fmt.Sprintf("%q only describes a conversation: it is neither its id, its folder nor its whole title", e.Query)
+}
+
+// Named reports whether a query names one of the entries; see [find.Item.Names].
+func Named(query string, entries []store.Entry) bool {
+	return slices.ContainsFunc(entries, func(e store.Entry) bool {
+		it := item(e)
+		return it.Names(query)
+	})
+}
+
 // ErrNoConversation is returned if a command needs the current conversation and there is
 // none.
 var ErrNoConversation = errors.New("no conversation is active")
@@ -247,19 +266,23 @@ func found(l *listing.Listing, query string, f listing.Filter, most int) (entrie
 func match(all []store.Entry, query string) ([]store.Entry, error) {
 	items := make([]find.Item, len(all))
 	for i, e := range all {
-		items[i] = find.Item{
-			ID:      e.Session.ID,
-			Folder:  strings.TrimPrefix(e.Path, "conversations/"),
-			Title:   e.Session.DisplayTitle(),
-			Summary: e.Session.ContextSummary,
-			Prompt:  e.Session.Description,
-			Tags:    e.Session.Tags,
-		}
+		items[i] = item(e)
 	}
 	if hits, _ := find.Match(items, query); len(hits) > 0 {
 		return selected(all, hits), nil
 	}
 	return nil, &NotFoundError{Query: query, Near: selected(all, find.Nearest(items, query, nearest))}
+}
+
+func item(e store.Entry) find.Item {
+	return find.Item{
+		ID:      e.Session.ID,
+		Folder:  strings.TrimPrefix(e.Path, "conversations/"),
+		Title:   e.Session.DisplayTitle(),
+		Summary: e.Session.ContextSummary,
+		Prompt:  e.Session.Description,
+		Tags:    e.Session.Tags,
+	}
 }
 
 // selected returns the entries at some positions.
