@@ -379,7 +379,7 @@ const Untitled = "untitled"
 // is 1030-brainstorm-api-design-hv37 if the id ends in hv37. Without words for either, it
 // is the type and the time in UTC: "brainstorm 2025-11-22 10:30".
 func (s *Session) DisplayTitle() string {
-	if s.Title != "" && s.Title != Untitled {
+	if strings.TrimSpace(s.Title) != "" && s.Title != Untitled {
 		return s.Title
 	}
 	name := s.ConversationID

@@ -93,6 +93,7 @@ func TestDisplayTitle(t *testing.T) {
 		{"", "notes", "plan", "notes"},
 		{"", "api-design", "plan", "api design"},
 		{"", "", "", "conversation 2025-11-22 10:30"},
+		{" \t ", "001-brainstorm-api-design", "brainstorm", "api design"},
 		{"untitled", "", "plan", "plan 2025-11-22 10:30"},
 		{"untitled", "1030-plan-untitled-hv37", "plan", "plan 2025-11-22 10:30"},
 	} {

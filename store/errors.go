@@ -66,7 +66,7 @@ func explain(err error) error {
 	case errors.Is(err, syscall.EROFS):
 		return fmt.Errorf("%w: the workspace is mounted read-only", err)
 	case errors.Is(err, fs.ErrPermission):
-		return fmt.Errorf("%w: give yourself permission to write there", err)
+		return fmt.Errorf("%w: give yourself permission to read and write there", err)
 	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
 		return fmt.Errorf("%w: raise the limit for open files (ulimit -n) and run it again", err)
 	case errors.Is(err, lines.ErrNotRegular):

@@ -66,7 +66,7 @@ func TestReadOnlyFolder(t *testing.T) {
 		}
 		defer os.Chmod(filepath.Join(s.dir, name), 0o700)
 	}
-	if _, err := c.Append(thread(2, 3)); !errors.Is(err, fs.ErrPermission) || !strings.Contains(err.Error(), "permission to write") {
+	if _, err := c.Append(thread(2, 3)); !errors.Is(err, fs.ErrPermission) || !strings.Contains(err.Error(), "permission to read and write") {
 		t.Errorf("append: %v", err)
 	}
 	if _, err := s.Create("plan", "x", &schema.Session{}, nil); !errors.Is(err, fs.ErrPermission) {

@@ -129,7 +129,7 @@ func hintFor(err error) string {
 	case errors.Is(err, syscall.ENOSPC) && !strings.Contains(err.Error(), "make room"):
 		return "make room on the disk and run it again"
 	case errors.Is(err, fs.ErrPermission):
-		return "you need write permission for the folder and its files"
+		return "you need permission to read and write the folder and its files"
 	}
 	return ""
 }
