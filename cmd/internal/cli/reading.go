@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -65,6 +66,15 @@ func (r *reading) readOnly() string {
 	var held *store.LockedError
 	if err == nil || errors.As(err, &held) {
 		return ""
+	}
+	return unchangeable(err)
+}
+
+// unchangeable says why nothing can be changed.
+func unchangeable(err error) string {
+	var at *fs.PathError
+	if errors.As(err, &at) { // the reason first: a line that does not fit loses its end
+		return fmt.Sprintf("nothing can be changed here: %v (%s)", at.Err, at.Path)
 	}
 	return "nothing can be changed here: " + err.Error()
 }

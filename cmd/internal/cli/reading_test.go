@@ -2,9 +2,12 @@ package cli
 
 import (
 	"crypto/rand"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"runtime"
+	"syscall"
 	"testing"
 	"time"
 
@@ -29,6 +32,17 @@ func TestReloadAfterEverywhere(t *testing.T) {
 	}
 	if rows, err := r.reload(t.Context(), nil); err != nil || rows != nil {
 		t.Error("without a change:", rows, err)
+	}
+}
+
+// TestUnchangeable: why nothing can be changed is at the start of the line, before the path.
+func TestUnchangeable(t *testing.T) {
+	err := fmt.Errorf("%w: do this", &fs.PathError{Op: "openat", Path: ".workspace/local/lock", Err: syscall.EACCES})
+	if why := unchangeable(err); why != "nothing can be changed here: permission denied (.workspace/local/lock)" {
+		t.Errorf("it says %q", why)
+	}
+	if why := unchangeable(errors.New("no disk")); why != "nothing can be changed here: no disk" {
+		t.Errorf("it says %q", why)
 	}
 }
 
