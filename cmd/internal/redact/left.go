@@ -3,6 +3,7 @@ package redact
 import (
 	"errors"
 	"os"
+	"path"
 	"slices"
 
 	"cortext/store"
@@ -58,7 +59,11 @@ func (r *Redactor) remaining(c *Conversation) error {
 		err := r.files(dry).each(folder+"/.session", &c.Report, func(name string, b []byte) error {
 			named := slices.ContainsFunc(c.Left, func(l Left) bool { return l.Path == name })
 			if !named && r.request.has(b) {
-				c.Left = append(c.Left, Left{Path: name, Lines: r.request.lines(b), Why: "an id, a name or a path, which cannot be changed"})
+				why := "an id, a name or a path, which cannot be changed"
+				if ext := path.Ext(name); ext != ".json" && ext != ".jsonl" {
+					why = "a file that is not cortext's: edit it"
+				}
+				c.Left = append(c.Left, Left{Path: name, Lines: r.request.lines(b), Why: why})
 			}
 			return nil
 		})
