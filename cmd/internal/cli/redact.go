@@ -37,12 +37,12 @@ Forks and copies of a conversation may also contain the text. --linked redacts t
 Without it, cortext asks on a terminal and otherwise lists them.
 
 With --yes, each argument must name a conversation: by its id, four or more characters of
-the start of its id, its folder or its whole title.
+the start of its id, its folder, or whole words of its title.
 
 It reports what still contains the text: your documents, prompts, settings and hooks, git's
 history, and the agents' transcripts, which it does not touch. Replace a secret that was in any of these with a new
 one.`,
-		Example: "  cortext redact 1030-brainstorm-api-design-hv37 --secret < secret.txt --yes",
+		Example: "  cortext redact \"api design\" --secret < secret.txt --yes",
 		Args:    args(cobra.ArbitraryArgs),
 		RunE: a.within(func(cmd *cobra.Command, w *opened, list []string) error {
 			return (&redaction{a, w, o}).run(cmd, list)

@@ -8,6 +8,7 @@ package find
 import (
 	"bytes"
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -81,16 +82,23 @@ const (
 )
 
 // Names reports whether a query names a conversation: by its id, the start of its id, the end
-// of its id that lists show, its folder or its whole title. Other matches only describe it.
+// of its id that lists show, its folder, or whole words of its title. Other matches only
+// describe it.
 func (it *Item) Names(query string) bool {
 	q, ok := Parse(query)
 	if !ok {
 		return false
 	}
 	f, id := it.Fold(), FoldID(it.ID)
-	return q.Hits(&f, ByID) || q.Hits(&f, ByFolder) || q.Hits(&f, ByTitle) ||
+	return q.Hits(&f, ByID) || q.Hits(&f, ByFolder) || q.Hits(&f, ByTitle) || it.hasWords(query) ||
 		len(q.text) >= leastOfID && strings.HasPrefix(id, string(q.text)) ||
 		len(q.text) == endOfID && strings.HasSuffix(id, string(q.text))
+}
+
+// hasWords reports whether all words of a query are words of the title.
+func (it *Item) hasWords(query string) bool {
+	title, words := wordsOf(fold(it.Title)), wordsOf(fold(query))
+	return len(words) > 0 && !slices.ContainsFunc(words, func(w string) bool { return !slices.Contains(title, w) })
 }
 
 // A Folded is an [Item] with case-folded texts.

@@ -405,7 +405,7 @@ func TestNames(t *testing.T) {
 		"hv37": true, "v37": false, "8hv37": false,
 		it.Folder: true, "1030-brainstorm-api-design-hv37": true, "conversations/" + it.Folder + "/plan.md": true,
 		"1030-brainstorm": false, "2025-11-22": false, "1030": false,
-		"api  design": true, "api": false, "design api": false, "backend": false, "design the api": false,
+		"api  design": true, "api": true, "design api": true, "ap": false, "a": false, "backend": false, "design the api": false,
 	} {
 		if got := it.Names(query); got != want {
 			t.Errorf("%q: %v", query, got)

@@ -53,7 +53,7 @@ type WeakError struct {
 }
 
 func (e *WeakError) Error() string {
-	return fmt.Sprintf("%q only describes a conversation: it is neither its id, its folder nor its whole title", e.Query)
+	return fmt.Sprintf("%q only describes a conversation: it is neither its id, its folder nor words of its title", e.Query)
 }
 
 // Named reports whether a query names one of the entries; see [find.Item.Names].
