@@ -42,8 +42,8 @@ func TestReadmeCommands(t *testing.T) {
 	}
 }
 
-// gitCommand matches a line or a code span that calls git, whose flags are not ours.
-var gitCommand = regexp.MustCompile("(?m)^`?git .*$")
+// gitCommand matches a line that calls git, whose flags are not ours.
+var gitCommand = regexp.MustCompile(`(?m)^git .*$`)
 
 // TestPagesShowFlags: each command that a page shows exists, with the flags shown.
 func TestPagesShowFlags(t *testing.T) {
