@@ -76,12 +76,15 @@ func (f *faults) install(s *Store) {
 	}
 }
 
-// faultCases are the operations of a store, each on a workspace of its own.
-var faultCases = []struct {
+// A faultCase is an operation, and what comes before it.
+type faultCase struct {
 	name    string
 	prepare func(*testing.T, *Conversation)
 	do      func(*Conversation) error
-}{
+}
+
+// faultCases are the operations of a store, each on a workspace of its own.
+var faultCases = []faultCase{
 	{"append", nil, func(c *Conversation) error {
 		_, err := c.Append(thread(4, 8))
 		return err
@@ -200,73 +203,79 @@ func TestFaults(t *testing.T) {
 				modes = modes[i%2:][:1]
 			}
 			for _, mode := range modes {
-				for n := 1; ; n++ {
-					s := newTestStore(t)
-					c := create(t, s)
-					appendBatch(t, c, thread(0, 4))
-					if tt.prepare != nil {
-						tt.prepare(t, c)
-					}
-					acked := logLines(t, c)
-					c.Close()
-					f := mode
-					f.fail = n
-					f.install(s)
-					err := tt.do(c)
-					if len(f.seen) < n { // there is no n-th call
-						if err != nil {
-							t.Fatalf("without a fault: %v", err)
-						}
-						if n == 1 {
-							t.Fatal("it changes nothing")
-						}
-						break
-					}
-					runs++
-					what := fmt.Sprintf("fault %d of mode %+v at %q", n, mode, f.seen[n-1])
-					if !errors.Is(err, errInjected) {
-						t.Fatalf("%s: %v", what, err)
-					}
-					wantRecords(t, what, c, acked)
-					list, err := s.List()
-					if err != nil || len(list) > 2 {
-						t.Fatalf("%s: list: %v, %v", what, list, err)
-					}
-					fresh := openTestStore(t, s.dir)
-					again, err := fresh.Conversation(c.Path())
-					if err != nil {
-						t.Fatalf("%s: %v", what, err)
-					}
-					// The same Conversation that failed can go on, and so can a fresh
-					// process.
-					f.fail = 0
-					for _, c := range []*Conversation{c, again} {
-						if err := tt.do(c); err != nil {
-							t.Fatalf("%s: again: %v", what, err)
-						}
-						if _, err := c.Append(thread(0, 10)); err != nil {
-							t.Fatalf("%s: a later append: %v", what, err)
-						}
-						if ids, h, _ := history(t, c, Limit{}); len(ids) != 10 || len(h.Tools) != 5 {
-							t.Fatalf("%s: then %v with %d calls", what, ids, len(h.Tools))
-						}
-					}
-					wantRecords(t, what, again, acked)
-					if err := settle(again); err != nil {
-						t.Fatalf("%s: settle: %v", what, err)
-					}
-					if tt.name != "edit a broken session.json" {
-						wantSound(t, fresh)
-					}
-					again.Close()
-					if t.Failed() {
-						t.Fatal(what)
+				for n, more := 1, true; more && !t.Failed(); n++ {
+					// A test of its own closes its stores: together they have too many open files.
+					t.Run(fmt.Sprintf("stuck=%t half=%t/%d", mode.stuck, mode.half, n), func(t *testing.T) { more = faultAt(t, tt, mode, n) })
+					if more {
+						runs++
 					}
 				}
 			}
 		})
 	}
 	t.Logf("%d faults", runs)
+}
+
+// faultAt makes the n-th call of an operation that changes the disk fail, and reports
+// whether there was one.
+func faultAt(t *testing.T, tt faultCase, mode faults, n int) bool {
+	s := newTestStore(t)
+	c := create(t, s)
+	appendBatch(t, c, thread(0, 4))
+	if tt.prepare != nil {
+		tt.prepare(t, c)
+	}
+	acked := logLines(t, c)
+	c.Close()
+	f := mode
+	f.fail = n
+	f.install(s)
+	err := tt.do(c)
+	if len(f.seen) < n {
+		if err != nil {
+			t.Fatalf("without a fault: %v", err)
+		}
+		if n == 1 {
+			t.Fatal("it changes nothing")
+		}
+		return false
+	}
+	what := fmt.Sprintf("fault at %q", f.seen[n-1])
+	if !errors.Is(err, errInjected) {
+		t.Fatalf("%s: %v", what, err)
+	}
+	wantRecords(t, what, c, acked)
+	list, err := s.List()
+	if err != nil || len(list) > 2 {
+		t.Fatalf("%s: list: %v, %v", what, list, err)
+	}
+	fresh := openTestStore(t, s.dir)
+	again, err := fresh.Conversation(c.Path())
+	if err != nil {
+		t.Fatalf("%s: %v", what, err)
+	}
+	// The same Conversation that failed can go on, and so can a fresh process.
+	f.fail = 0
+	for _, c := range []*Conversation{c, again} {
+		if err := tt.do(c); err != nil {
+			t.Fatalf("%s: again: %v", what, err)
+		}
+		if _, err := c.Append(thread(0, 10)); err != nil {
+			t.Fatalf("%s: a later append: %v", what, err)
+		}
+		if ids, h, _ := history(t, c, Limit{}); len(ids) != 10 || len(h.Tools) != 5 {
+			t.Fatalf("%s: then %v with %d calls", what, ids, len(h.Tools))
+		}
+	}
+	wantRecords(t, what, again, acked)
+	if err := settle(again); err != nil {
+		t.Fatalf("%s: settle: %v", what, err)
+	}
+	if tt.name != "edit a broken session.json" {
+		wantSound(t, fresh)
+	}
+	again.Close()
+	return true
 }
 
 // logLines returns the terminated lines of both logs.
