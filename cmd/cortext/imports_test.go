@@ -141,9 +141,9 @@ var rules = map[string]rule{
 		why: "brings transcripts into conversations: no payload, no launch, no single agent, no command line",
 	},
 	"cortext/cmd/internal/redact": {
-		ours: []string{"cortext/cmd/internal/binding", "cortext/cmd/internal/capture", "cortext/cmd/internal/git", "cortext/cmd/internal/registry",
-			"cortext/cmd/internal/workspace", "cortext/schema", "cortext/store", "cortext/store/secrets"},
-		why: "redacts what was stored before: no printing, no log of its own",
+		ours: []string{"cortext/cmd/internal/binding", "cortext/cmd/internal/capture", "cortext/cmd/internal/export/bundle", "cortext/cmd/internal/git",
+			"cortext/cmd/internal/registry", "cortext/cmd/internal/workspace", "cortext/schema", "cortext/store", "cortext/store/secrets"},
+		why: "redacts what was stored before: no printing, no log of its own; it tells bundles by their suffix",
 	},
 	"cortext/cmd/internal/watch": {
 		ours:    []string{"cortext/cmd/internal/settings", "cortext/cmd/internal/capture", "cortext/cmd/internal/workspace", "cortext/inject", "cortext/store"},

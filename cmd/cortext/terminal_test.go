@@ -426,6 +426,7 @@ func TestConfigEdit(t *testing.T) {
 		{quoted, `sed -i 's/^idle_minutes: 5/idle_minutes: 6/' "$2"`, []string{"config", "edit"}, ".workspace/config.yaml is changed and has no problems", false},
 		{quoted, `printf 'idle_minutes: 6\ncommit: sometimes\ncomit: stop\n' > "$2"`, []string{"config", "edit"}, `.workspace/config.yaml:2: commit is "sometimes", not off, stop or ref`, true},
 		{quoted, `exit 3`, []string{"config", "edit"}, ".workspace/config.yaml is as the editor left it", true},
+		{quoted, `rm "$2"`, []string{"config", "edit", "--user"}, "~/.config/cortext/config.yaml is gone", false},
 		{quoted, `grep -q '^#summarizer: extractive' "$2" && echo 'commit: stop' >> "$2"`, []string{"config", "edit", "--user"}, "~/.config/cortext/config.yaml is changed and has no problems", false},
 		{quoted, "", []string{"config", "get", "commit"}, "stop", false},
 		{"", "", []string{"config", "edit"}, "as the editor left it: false", true}, // EDITOR

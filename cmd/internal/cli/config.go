@@ -343,6 +343,8 @@ func editSettings(ctx context.Context, a *app, f settings.File) error {
 	switch {
 	case len(problems) > 0:
 		return errSilent
+	case after == nil:
+		fmt.Fprintf(a.screen.out, "%s is gone, and its settings with it\n", visible(f.Name))
 	case bytes.Equal(before, after):
 		fmt.Fprintf(a.screen.out, "%s is unchanged\n", visible(f.Name))
 	default:

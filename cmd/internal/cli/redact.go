@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -39,9 +41,9 @@ Without it, cortext asks on a terminal and otherwise lists them.
 With --yes, each argument must name a conversation: by its id, four or more characters of
 the start of its id, its folder, or whole words of its title.
 
-It reports what still contains the text: your documents, prompts, settings and hooks, git's
-history, and the agents' transcripts, which it does not touch. Replace a secret that was in any of these with a new
-one.`,
+It reports what still contains the text: your documents, prompts, settings and hooks, exports
+and other files of the workspace that git does not ignore, git's history, and the agents'
+transcripts. It does not touch these. Replace a secret that was in any of them with a new one.`,
 		Example: "  cortext redact \"api design\" --secret < secret.txt --yes",
 		Args:    args(cobra.ArbitraryArgs),
 		RunE: a.within(func(cmd *cobra.Command, w *opened, list []string) error {
@@ -190,8 +192,19 @@ type gitRow struct {
 	Complete bool     `json:"complete"`
 }
 
-// gitTime is the time limit for searching git.
-const gitTime = 30 * time.Second
+// The time limits for searching git, and the work tree.
+const gitTime, workTreeTime = 30 * time.Second, 30 * time.Second
+
+// inWorkTree reports which of the user's other files contain the text.
+func (d *redaction) inWorkTree(ctx context.Context, r *redact.Redactor) []redact.Left {
+	limited, cancel := context.WithTimeout(ctx, workTreeTime)
+	defer cancel()
+	left, whole := r.InWorkTree(limited)
+	if !whole && ctx.Err() == nil {
+		d.app.screen.warn("the work tree could not be searched completely for other files with the text")
+	}
+	return left
+}
 
 // report prints what was, or would be, redacted, and what still contains the text.
 func (d *redaction) report(ctx context.Context, r *redact.Redactor, done *redact.Result) error {
@@ -206,6 +219,7 @@ func (d *redaction) report(ctx context.Context, r *redact.Redactor, done *redact
 			Left: emptyNotNull(append(c.Left, r.Transcripts(c.Entry)...)),
 		})
 	}
+	out.Left = append(out.Left, d.inWorkTree(ctx, r)...)
 	h, err := r.InGit(ctx, entries, gitTime)
 	if err == nil {
 		out.Git = &gitRow{h.Commits, emptyNotNull(h.Refs), emptyNotNull(h.Index), h.Whole}
@@ -269,8 +283,16 @@ func (out redactedResult) print(on screen) {
 	if g := out.Git; g != nil && (g.Commits > 0 || len(g.Index) > 0 || !g.Complete) {
 		fmt.Fprintf(on.errw, "git still has it: %s\n", visible(inGit(g)))
 	}
+	reasons := map[string]int{}
 	for _, l := range left {
-		fmt.Fprintf(on.errw, "still has it: %s%s (%s)\n", visible(l.Path), lineList(l.Lines), l.Why)
+		if reasons[l.Why]++; reasons[l.Why] <= listedFirst {
+			fmt.Fprintf(on.errw, "still has it: %s%s (%s)\n", visible(l.Path), lineList(l.Lines), l.Why)
+		}
+	}
+	for _, why := range slices.Sorted(maps.Keys(reasons)) {
+		if n := reasons[why] - listedFirst; n > 0 {
+			fmt.Fprintf(on.errw, "still has it: %s more (%s); --json lists all\n", count(n, "file"), why)
+		}
 	}
 }
 

@@ -50,7 +50,7 @@ conversation do.`,
 	return cmd
 }
 
-// listedFirst is the maximum number of conversations that a question lists.
+// listedFirst is the maximum number of conversations, or files, that a question or a report lists.
 const listedFirst = 10
 
 // confirmRemoval asks whether conversations may be removed.

@@ -368,6 +368,12 @@ func blobID(content []byte, digits int) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
+// WorkTree returns the files at or below root that git tracks or could track, relative to root.
+// Some may be missing. The error is [ErrNoRepository] if root is in none.
+func WorkTree(ctx context.Context, root string) ([]string, error) {
+	return list(ctx, root, []string{"ls-files", "-z", "--cached", "--others", "--exclude-standard", "--deduplicate"})
+}
+
 // list runs a git command that lists files at or below some paths, relative to root and
 // NUL-terminated.
 func list(ctx context.Context, root string, args []string, paths ...string) ([]string, error) {
