@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -48,25 +49,26 @@ func unknownCommand(root *cobra.Command, word string) error {
 
 // help prints the help of a command. The examples come last, closest to the prompt.
 func help(w io.Writer, cmd *cobra.Command) {
-	fmt.Fprintf(w, "%s\n\nUsage:\n", describe(cmd))
+	width := widthOf(w)
+	fmt.Fprintf(w, "%s\n\nUsage:\n", reflow(describe(cmd), width, ""))
 	for _, line := range usageOf(cmd) {
-		fmt.Fprintf(w, "  %s\n", line)
+		fmt.Fprintf(w, "  %s\n", reflow(line, width-2, "      "))
 	}
 	if cmd.HasAvailableSubCommands() {
 		fmt.Fprint(w, "\nCommands:\n")
 		for _, c := range cmd.Commands() {
 			if c.IsAvailableCommand() {
-				fmt.Fprintf(w, "  %-12s %s\n", c.Name(), c.Short)
+				fmt.Fprintf(w, "  %-12s %s\n", c.Name(), reflow(c.Short, width-commandsIndent, strings.Repeat(" ", commandsIndent)))
 			}
 		}
 	}
 	if flags := cmd.LocalNonPersistentFlags(); flags.HasAvailableFlags() {
-		fmt.Fprintf(w, "\nFlags:\n%s", strings.ReplaceAll(flags.FlagUsages(), fmt.Sprintf("[=%q]", optional), "      "))
+		fmt.Fprintf(w, "\nFlags:\n%s", strings.ReplaceAll(flags.FlagUsagesWrapped(width), fmt.Sprintf("[=%q]", optional), "      "))
 	}
 	if flags := cmd.Root().PersistentFlags(); flags.HasAvailableFlags() {
-		fmt.Fprintf(w, "\nGlobal flags:\n%s", flags.FlagUsages())
+		fmt.Fprintf(w, "\nGlobal flags:\n%s", flags.FlagUsagesWrapped(width))
 	}
-	fmt.Fprintf(w, "\n%s\n", exitCodes)
+	fmt.Fprintf(w, "\n%s\n", reflow(exitCodes, width, ""))
 	switch strings.Count(cmd.Example, "\n") {
 	case 0:
 		if cmd.Example != "" {
@@ -75,6 +77,46 @@ func help(w io.Writer, cmd *cobra.Command) {
 	default:
 		fmt.Fprintf(w, "\nExamples:\n%s\n", cmd.Example)
 	}
+}
+
+// commandsIndent is the column in which a command's description begins.
+const commandsIndent = 15
+
+// reflow breaks the lines of a text again if one of them is wider than a screen, and puts
+// indent before each line that it begins. Indented lines of the text stay as they are. A
+// width that is not positive is no limit.
+func reflow(text string, width int, indent string) string {
+	lines := strings.Split(text, "\n")
+	if width <= 0 || !slices.ContainsFunc(lines, func(line string) bool { return textWidth(line) > width }) {
+		return text
+	}
+	var b strings.Builder
+	at := 0 // the width of the line so far; 0: none that can be continued
+	for i, line := range lines {
+		if line == "" || line[0] == ' ' {
+			if i > 0 {
+				b.WriteString("\n")
+			}
+			b.WriteString(line)
+			at = 0
+			continue
+		}
+		for _, word := range strings.Fields(line) {
+			n := textWidth(word)
+			switch {
+			case at > 0 && at+1+n <= width:
+				b.WriteString(" ")
+				at += 1 + n
+			case b.Len() == 0:
+				at = n
+			default:
+				b.WriteString("\n" + indent)
+				at = n
+			}
+			b.WriteString(word)
+		}
+	}
+	return b.String()
 }
 
 // describe returns what a command does.
