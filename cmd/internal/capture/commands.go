@@ -48,9 +48,10 @@ func moves(cmd inject.Command) bool {
 type follower struct {
 	*reading
 	t     *inject.Transcript
-	again bool    // the transcript is read from its beginning
-	at    int     // the segment that the session is in
-	was   *passed // nil: not checked yet
+	again bool                        // the transcript is read from its beginning
+	at    int                         // the segment that the session is in
+	was   *passed                     // nil: not checked yet
+	heads map[string][]schema.Message // see headsOf; nil: not read yet
 }
 
 // followCommands adds the segments that the commands in a transcript begin.
@@ -345,7 +346,12 @@ func (f *follower) begin(cmd inject.Command) (*home, error) {
 	if err != nil {
 		return nil, err
 	}
-	sess, words, err := f.c.describe.newSession(f.t, beginning{command: cmd, part: s.From, at: typedAt(f.t, cmd)})
+	if f.heads == nil {
+		if f.heads, err = headsOf(f.t); err != nil {
+			return nil, err
+		}
+	}
+	sess, words, err := f.c.describe.newSession(f.t, beginning{command: cmd, part: s.From, at: typedAt(f.t, cmd)}, f.heads[cmd.Message])
 	if err != nil {
 		return nil, err
 	}

@@ -48,12 +48,9 @@ func (d *descriptions) beginning(t *inject.Transcript, o ImportOptions) (beginni
 
 // newSession builds the metadata of a new conversation from its transcript, and the
 // words for its folder name. Nothing in it depends on the clock or the time of the
-// import, so two clones that import the same file produce the same bytes.
-func (d *descriptions) newSession(t *inject.Transcript, p beginning) (s *schema.Session, words string, err error) {
-	head, err := headOf(t, p)
-	if err != nil {
-		return nil, "", err
-	}
+// import, so two clones that import the same file produce the same bytes. head has the
+// conversation's first messages.
+func (d *descriptions) newSession(t *inject.Transcript, p beginning, head []schema.Message) (s *schema.Session, words string, err error) {
 	typ := p.typ
 	if typ == "" {
 		if typ = p.command.Name; !workspace.ValidType(typ) {
@@ -113,21 +110,17 @@ const headMessages = 40
 
 var errEnough = errors.New("enough")
 
-// headOf returns the first messages of a conversation, up to where the session moves to
-// another.
+// headOf returns the first messages of a session's first conversation, up to where the
+// session moves to another.
 func headOf(t *inject.Transcript, p beginning) (head []schema.Message, err error) {
 	ends := map[string]bool{}
 	for _, cmd := range t.Commands {
 		ends[cmd.Message] = moves(cmd) && cmd.Message != p.command.Message
 	}
-	begun := p.part == ""
 	err = t.Each(func(sub string, b inject.Batch) error {
 		for _, m := range workspace.Shorten(b.Messages) {
 			if sub != "" {
 				break
-			}
-			if begun = begun || m.ID == p.command.Message; !begun {
-				continue
 			}
 			if ends[m.ID] {
 				return errEnough
@@ -143,6 +136,38 @@ func headOf(t *inject.Transcript, p beginning) (head []schema.Message, err error
 		err = nil
 	}
 	return head, err
+}
+
+// headsOf returns, for each command that moves a session to another conversation, the first
+// messages from there, by the command's message. It reads the transcript only once, because
+// a session may have thousands of commands.
+func headsOf(t *inject.Transcript) (heads map[string][]schema.Message, err error) {
+	begins := map[string]bool{}
+	for _, cmd := range t.Commands {
+		begins[cmd.Message] = begins[cmd.Message] || moves(cmd)
+	}
+	heads = map[string][]schema.Message{}
+	in := "" // the command whose messages are read; empty: none
+	err = t.Each(func(sub string, b inject.Batch) error {
+		for _, m := range workspace.Shorten(b.Messages) {
+			if sub != "" {
+				break
+			}
+			if begins[m.ID] && in != m.ID {
+				if in = m.ID; heads[in] != nil { // read before, as an agent may repeat a message
+					in = ""
+				}
+			}
+			if in != "" {
+				heads[in] = append(heads[in], m)
+			}
+		}
+		if len(heads[in]) >= headMessages {
+			in = ""
+		}
+		return nil
+	})
+	return heads, err
 }
 
 // firstWords returns the words for a folder name. They come from the first prompt, which

@@ -377,7 +377,11 @@ func (im *Importer) stage(t *inject.Transcript) (conv *store.Conversation, begin
 	if err != nil {
 		return nil, "", err
 	}
-	s, words, err := im.c.describe.newSession(t, p)
+	head, err := headOf(t, p)
+	if err != nil {
+		return nil, "", err
+	}
+	s, words, err := im.c.describe.newSession(t, p, head)
 	if err != nil {
 		return nil, "", err
 	}
