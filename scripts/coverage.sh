@@ -32,6 +32,8 @@ done
 packages=$(go list ./cmd/internal/... | grep -v '/agenttest$')
 # shellcheck disable=SC2086 # a package is a word
 run -short -cover -coverpkg="${packages//$'\n'/,}" $packages -args -test.gocoverdir="$reached"
+# With all rounds, which the race detector makes twenty times as slow.
+run -cover ./cmd/internal/export/forge -args -test.gocoverdir="$reached"
 GOCOVERDIR=$reached run -count=1 -short -run "^TestScripts\$/^(${scripts// /|})\$" ./cmd/cortext
 echo "cmd/internal without agenttest, by the tests of its packages and the scripts $scripts:"
 go tool covdata textfmt -i="$reached" -o "$profile"
