@@ -166,10 +166,9 @@ func unsearched(name string, err error) Left {
 	return Left{Path: name, Why: "it could not be searched: " + err.Error()}
 }
 
-// documents redacts the document of a conversation if it is as cortext wrote it or the user
-// asked for it. Otherwise it reports the lines.
+// documents redacts the document of a conversation if it is as cortext wrote it, with whatever
+// title the conversation had then, or the user asked for it. Otherwise it reports the lines.
 func (f files) documents(c *Conversation, folder string) error {
-	ours, _ := f.request.count([]byte(workspace.DocumentOf(c.Entry.Session)))
 	return f.each(folder, &c.Report, func(name string, b []byte) error {
 		if strings.HasPrefix(name, folder+"/.session/") {
 			return nil
@@ -178,12 +177,22 @@ func (f files) documents(c *Conversation, folder string) error {
 		switch {
 		case n == 0:
 			return nil
-		case f.request.Documents && utf8.Valid(b), bytes.Equal(text, ours):
+		case f.request.Documents && utf8.Valid(b), f.unedited(c.Entry.Session, text):
 			return f.replace(&c.Report, name, b)
 		}
 		c.Left = append(c.Left, Left{Path: name, Lines: f.request.lines(b), Why: "you edited this document: --documents changes it"})
 		return nil
 	})
+}
+
+// unedited reports whether a document, redacted, differs from the one that cortext writes for
+// the conversation at most in the title, which may have been changed since.
+func (f files) unedited(s *schema.Session, redacted []byte) bool {
+	was := *s
+	title, _, _ := strings.Cut(string(redacted), "\n")
+	was.Title = strings.TrimPrefix(title, "# ")
+	ours, _ := f.request.count([]byte(workspace.DocumentOf(&was)))
+	return bytes.Equal(redacted, ours)
 }
 
 // shared redacts files that conversations share: bytes set aside and the cache.
