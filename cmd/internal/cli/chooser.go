@@ -204,14 +204,20 @@ func notEmpty(ids []string) error {
 }
 
 // unasked returns an error if an argument only describes the conversation that it selected: a
-// command that cannot be undone must ask then.
+// command that cannot be undone must ask then. The entries are those of the arguments, in the
+// same order and without duplicates.
 func unasked(w *opened, queries []string, entries []store.Entry) error {
-	if workspace.Named(strings.Join(queries, " "), entries) {
-		return nil
+	if len(entries) == 1 && workspace.Named(strings.Join(queries, " "), entries) {
+		return nil // words that together name it
 	}
+	next := 0 // all before it are named
 	for _, query := range queries {
-		if workspace.Named(query, entries) {
+		if next < len(entries) && workspace.Named(query, entries[next:next+1]) {
+			next++
 			continue
+		}
+		if workspace.Named(query, entries[:next]) {
+			continue // named again
 		}
 		e, err := w.Pick(query)
 		if err != nil {
