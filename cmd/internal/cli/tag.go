@@ -55,7 +55,11 @@ func listTags(a *app, w *opened) error {
 	counts := []tagCount{}
 	at := map[string]int{} // tags that differ only in case count as one
 	for _, e := range all {
-		for _, tag := range e.Session.Tags {
+		for i, tag := range e.Session.Tags {
+			same := func(t string) bool { return strings.EqualFold(t, tag) }
+			if slices.ContainsFunc(e.Session.Tags[:i], same) {
+				continue // a merge keeps the spellings of both sides
+			}
 			key := strings.ToLower(tag)
 			if _, ok := at[key]; !ok {
 				at[key] = len(counts)

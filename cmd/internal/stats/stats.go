@@ -128,10 +128,14 @@ func (s *Stats) Add(ctx context.Context, w *workspace.Workspace, by By, entries 
 
 func (s *Stats) count(by By, session *schema.Session, t tally) {
 	seen := map[string]bool{}
-	in := func(key string, c Counts) {
+	in := func(name string, c Counts) {
+		key := name
+		if by == ByTag {
+			key = strings.ToLower(name) // tags that differ only in case are one
+		}
 		g := s.groups[key]
 		if g == nil {
-			g = &Group{Key: key}
+			g = &Group{Key: name}
 			s.groups[key] = g
 		}
 		if !seen[key] {
@@ -156,8 +160,11 @@ func (s *Stats) count(by By, session *schema.Session, t tally) {
 		case ByDay:
 			in(c.Day, c.Counts)
 		case ByTag:
-			for _, tag := range session.Tags {
-				in(tag, c.Counts)
+			for i, tag := range session.Tags {
+				same := func(t string) bool { return strings.EqualFold(t, tag) }
+				if !slices.ContainsFunc(session.Tags[:i], same) { // a merge keeps the spellings of both sides
+					in(tag, c.Counts)
+				}
 			}
 			if len(session.Tags) == 0 {
 				in("", c.Counts)
