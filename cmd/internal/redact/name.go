@@ -22,10 +22,10 @@ import (
 // rename removes the texts found from the name of a conversation's folder.
 func (r *Redactor) rename(ctx context.Context, c *Conversation, found *secrets.Found) error {
 	e := c.Entry
-	words, has := r.request.named(e.Path, found)
-	if _, half := r.request.named("x/"+e.Session.ConversationID, found); !has && half { // finish a rename that was killed
-		return r.call(e)
+	if old := r.half(e, found); old != "" {
+		return r.renamed(ctx, c, old)
 	}
+	words, has := r.request.named(e.Path, found)
 	if !has || e.Waiting {
 		return nil
 	}
@@ -37,19 +37,37 @@ func (r *Redactor) rename(ctx context.Context, c *Conversation, found *secrets.F
 	if err != nil {
 		return err
 	}
-	old := e.Path
 	if err := errors.Join(conv.Rename(words), conv.Close()); err != nil {
 		return err
 	}
-	e.Path = conv.Path()
-	c.Entry, c.Renamed = e, true
-	if err := r.ws.Repository.Forget(ctx, e, old); err != nil {
-		return err
-	}
+	c.Entry.Path = conv.Path()
 	for i := range c.Files {
-		c.Files[i].Path = strings.ReplaceAll(c.Files[i].Path, old, e.Path)
+		c.Files[i].Path = strings.ReplaceAll(c.Files[i].Path, e.Path, c.Entry.Path)
 	}
-	if err := r.call(e); err != nil {
+	return r.renamed(ctx, c, e.Path)
+}
+
+// half returns the old path of a conversation if its folder was renamed, but what names the
+// folder still has the text: the command failed or was killed.
+func (r *Redactor) half(e store.Entry, found *secrets.Found) string {
+	old := path.Dir(e.Path) + "/" + e.Session.ConversationID
+	_, now := r.request.named(e.Path, found)
+	_, was := r.request.named(old, found)
+	if now || !was || e.Session.ConversationID == "" {
+		return ""
+	}
+	if _, err := os.Lstat(filepath.Join(r.ws.Store.Root(), filepath.FromSlash(old))); err == nil {
+		return "" // another folder of the conversation
+	}
+	return old
+}
+
+// renamed replaces the old path of a conversation, whose folder has a new name, in what names
+// the folder. Its session.json comes last: until then, [Redactor.half] finds it.
+func (r *Redactor) renamed(ctx context.Context, c *Conversation, old string) error {
+	e := c.Entry
+	c.Renamed, c.was = true, old
+	if err := r.ws.Repository.Forget(ctx, e, old); err != nil {
 		return err
 	}
 	for _, src := range e.Session.Sources { // the registry also names the folder
@@ -66,7 +84,10 @@ func (r *Redactor) rename(ctx context.Context, c *Conversation, found *secrets.F
 			return err
 		}
 	}
-	return moveKept(r.ws.Store, old, e.Path)
+	if err := moveKept(r.ws.Store, old, e.Path); err != nil {
+		return err
+	}
+	return r.call(e)
 }
 
 // call writes the new name of a conversation's folder to its session.json.

@@ -46,6 +46,7 @@ type Conversation struct {
 	Named   bool // the folder's name contains the text
 	Renamed bool // the folder was renamed; Entry has the new name
 
+	was      string          // the old path, if it was renamed
 	attached map[string]bool // hashes of attachments, before anything was redacted
 }
 
@@ -149,7 +150,8 @@ func (r *Redactor) find(e store.Entry) (*Conversation, *secrets.Found, error) {
 	if err == nil {
 		err = r.files(dry).conversation(c, found)
 	}
-	_, c.Named = r.request.named(e.Path, found)
+	_, named := r.request.named(e.Path, found)
+	c.Named = named || r.half(e, found) != ""
 	return c, found, err
 }
 
@@ -171,7 +173,7 @@ func (r *Redactor) Apply(ctx context.Context, entries []store.Entry, progress fu
 		}
 		result.Conversations = append(result.Conversations, c)
 		if c.Renamed {
-			renamed = append(renamed, path.Base(e.Path))
+			renamed = append(renamed, path.Base(c.was))
 		}
 	}
 	errs = append(errs, r.shared(result, following(r.ws.Store, result, renamed)))
