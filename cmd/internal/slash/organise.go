@@ -62,6 +62,8 @@ func changeIn(word, text string) (change func(*workspace.Workspace, store.Entry)
 		return nil, "", fmt.Sprintf("%s needs a text. %s", word, sessionUsage)
 	case (word == "archive" || word == "unarchive") && text != "":
 		return nil, "", fmt.Sprintf("%s takes no text. %s", word, sessionUsage)
+	case word == "title" && text == "--auto": // may ask a model, which takes longer than a hook may
+		return nil, "", "title --auto works in a terminal: cortext title --auto. Nothing was changed."
 	}
 	switch word {
 	case "title":
