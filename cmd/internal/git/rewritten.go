@@ -1,8 +1,10 @@
 package git
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -10,13 +12,13 @@ import (
 // has them no longer. Somebody rewrote its history, perhaps to remove a secret from it, and a
 // merge and the next push would bring it back.
 type RewrittenError struct {
-	Upstream string
-	Commits  int
-	Keep     string // the git command that keeps them
+	Upstream   string
+	Commits    int
+	Drop, Keep string // the git commands that drop them here too, and that keep them
 }
 
 func (e *RewrittenError) Error() string {
-	return fmt.Sprintf("the history of %s was rewritten, and lacks commits that it had and you still have (%d): git pull --rebase drops them here too, %s keeps them", e.Upstream, e.Commits, e.Keep)
+	return fmt.Sprintf("the history of %s was rewritten, and lacks commits that it had and you still have (%d): %s drops them here too, %s keeps them", e.Upstream, e.Commits, e.Drop, e.Keep)
 }
 
 // wantKept returns a [*RewrittenError] if the upstream does not have commits of the current
@@ -26,49 +28,107 @@ func (x Exchange) wantKept(ctx context.Context, up upstream) error {
 	if up.remote == "." { // the user rewrote it here
 		return nil
 	}
-	had, err := read(ctx, x.Root, "-c", "log.showSignature=false", "log", "--walk-reflogs", "--format=%H", up.ref, "--")
-	if err != nil { // it was never fetched
-		return nil
+	were := x.reflog(ctx, up.ref)
+	commits, err := x.had(ctx, up, were...)
+	if err != nil || len(commits) == 0 {
+		return err
 	}
-	ids := strings.Fields(had)
-	// The oldest entry of the reflog also says what was there before. A clone writes none.
-	if first, err := read(ctx, x.Root, "rev-parse", "--quiet", "--verify", fmt.Sprintf("%s@{%d}", up.ref, len(ids))); err == nil {
-		ids = append(ids, strings.TrimSpace(first))
-	}
-	commits, err := revisions(ctx, x.Root, "HEAD", "^"+up.ref)
+	ahead, err := revisions(ctx, x.Root, "HEAD", "^"+up.ref)
 	if err != nil {
 		return err
 	}
-	ahead := map[string]bool{}
-	for _, id := range commits {
-		ahead[id] = true
+	gone := both(ahead, commits)
+	if len(gone) == 0 {
+		return nil
 	}
-	for _, id := range ids {
-		if !ahead[id] {
+	for i, was := range were {
+		commits, err := x.had(ctx, up, was)
+		if err != nil {
+			return err
+		}
+		if len(both(gone, commits)) == 0 {
 			continue
 		}
-		bases, err := read(ctx, x.Root, "merge-base", "--all", "HEAD", up.ref)
-		if err != nil {
-			return err
+		// What it was after that lacks them.
+		for _, since := range were[:i] {
+			if IsAncestor(ctx, x.Root, since.commit, "HEAD") && !IsAncestor(ctx, x.Root, since.commit, was.commit) {
+				return nil // the user has merged it
+			}
 		}
-		merged, err := revisions(ctx, x.Root, append(strings.Fields(bases), "--max-count=1", "^"+id)...)
-		if err != nil {
-			return err
-		}
-		if len(merged) > 0 {
-			continue
-		}
-		gone, err := revisions(ctx, x.Root, id, "^"+up.ref)
-		if err != nil {
-			return err
-		}
-		keep := "merge " + short(up.ref)
-		if _, err := read(ctx, x.Root, "merge-base", "--is-ancestor", up.ref, "HEAD"); err == nil { // there is nothing to merge
-			keep = "push " + up.there()
-		}
-		return &RewrittenError{short(up.ref), len(gone), "git " + keep}
+		return x.rewritten(ctx, up, was, gone)
 	}
 	return nil
+}
+
+// rewritten returns the error for commits that the upstream had, and that are still in HEAD.
+func (x Exchange) rewritten(ctx context.Context, up upstream, was moved, gone []string) error {
+	drop, keep := "git pull --rebase", "git merge "+short(up.ref)
+	if IsAncestor(ctx, x.Root, up.ref, "HEAD") { // there is nothing to merge
+		keep = "git push " + up.there()
+	}
+	// Git finds out what to drop only if the last of it was once the end of the upstream, and
+	// nothing else has been merged since.
+	point, _ := read(ctx, x.Root, "merge-base", "--fork-point", up.ref, "HEAD")
+	left, err := revisions(ctx, x.Root, "HEAD", "^"+cmp.Or(strings.TrimSpace(point), up.ref))
+	if err != nil {
+		return err
+	}
+	if len(both(gone, left)) > 0 {
+		drop = fmt.Sprintf("git rebase --onto %s %.12s", short(up.ref), MergeBase(ctx, x.Root, "HEAD", was.commit))
+	}
+	return &RewrittenError{short(up.ref), len(gone), drop, keep}
+}
+
+// had returns the commits that the upstream had when it was somewhere, and does not have now.
+func (x Exchange) had(ctx context.Context, up upstream, were ...moved) ([]string, error) {
+	list := "^" + up.ref + "\n"
+	for _, was := range were {
+		list += was.commit + "\n"
+	}
+	out, err := output(withInput(reader(ctx, x.Root, []string{"rev-list", "--ignore-missing", "--stdin"}), []byte(list)))
+	return strings.Fields(out), err
+}
+
+// both returns what is in both lists, in the order of the first.
+func both(list, other []string) (common []string) {
+	in := map[string]bool{}
+	for _, s := range other {
+		in[s] = true
+	}
+	for _, s := range list {
+		if in[s] {
+			common = append(common, s)
+		}
+	}
+	return common
+}
+
+// moved says where a ref was moved to, and when, in seconds.
+type moved struct {
+	commit string
+	at     int64
+}
+
+// reflog returns where a ref was, latest first. The last one is what was there before git wrote
+// a reflog, which a clone does not. Nothing is returned if there is no such ref.
+func (x Exchange) reflog(ctx context.Context, ref string) (list []moved) {
+	out, err := read(ctx, x.Root, "-c", "log.showSignature=false", "log", "--walk-reflogs", "--date=unix", "--format=%H %gd", ref, "--")
+	if err != nil {
+		return nil
+	}
+	for line := range strings.Lines(out) { // the id, a space, and the time in ref@{TIME}
+		commit, name, _ := strings.Cut(strings.TrimSpace(line), " ")
+		at, _ := strconv.ParseInt(strings.TrimSuffix(name[strings.LastIndex(name, "{")+1:], "}"), 10, 64)
+		list = append(list, moved{commit, at})
+	}
+	before := fmt.Sprintf("%s@{%d}", ref, len(list))
+	if len(list) == 0 {
+		before = ref
+	}
+	if first, err := read(ctx, x.Root, "rev-parse", "--quiet", "--verify", before); err == nil {
+		list = append(list, moved{commit: strings.TrimSpace(first)})
+	}
+	return list
 }
 
 // A DroppedError reports that the current branch once had commits that the upstream has, and has
