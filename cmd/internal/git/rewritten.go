@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -143,8 +144,9 @@ func (e *DroppedError) Error() string {
 	return fmt.Sprintf("branch %s was rewritten here, and lacks commits that it had and %s still has (%d): git push --force-with-lease %s drops them there too, git merge %[2]s brings them back", e.Branch, e.Upstream, e.Commits, e.Replace)
 }
 
-// wantDropped returns a [*DroppedError] if the upstream has commits that the current branch had
-// and does not have now, unless the branch has nothing else.
+// wantDropped returns a [*DroppedError] if the user took commits out of the current branch that
+// the upstream had then and has now, unless the branch has nothing else. A commit that came to the
+// upstream later, as from the branch to which the user moved it, belongs there.
 func (x Exchange) wantDropped(ctx context.Context, up upstream) error {
 	if up.remote == "." { // nobody pushes to it
 		return nil
@@ -153,23 +155,27 @@ func (x Exchange) wantDropped(ctx context.Context, up upstream) error {
 	if err != nil || len(own) == 0 {
 		return err
 	}
-	had, err := read(ctx, x.Root, "-c", "log.showSignature=false", "log", "--walk-reflogs", "--format=%H", "refs/heads/"+up.name, "--")
-	if err != nil { // there is no reflog
-		return nil
-	}
-	commits, err := revisions(ctx, x.Root, up.ref, "^HEAD")
+	news, err := revisions(ctx, x.Root, up.ref, "^HEAD")
 	if err != nil {
 		return err
 	}
-	news := map[string]bool{}
-	for _, id := range commits {
-		news[id] = true
-	}
-	for id := range strings.FieldsSeq(had) {
-		if !news[id] {
+	there, here := x.reflog(ctx, up.ref), x.reflog(ctx, "refs/heads/"+up.name)
+	for i, was := range here {
+		if !slices.Contains(news, was.commit) {
 			continue
 		}
-		dropped, err := revisions(ctx, x.Root, id, "^HEAD")
+		lost := i - 1 // the move after it that first led to a commit without it
+		for lost > 0 && IsAncestor(ctx, x.Root, was.commit, here[lost].commit) {
+			lost--
+		}
+		if lost < 0 {
+			continue
+		}
+		then := slices.IndexFunc(there, func(m moved) bool { return m.at <= here[lost].at })
+		if then < 0 || !IsAncestor(ctx, x.Root, was.commit, there[then].commit) {
+			continue
+		}
+		dropped, err := revisions(ctx, x.Root, was.commit, "^HEAD")
 		if err != nil {
 			return err
 		}
