@@ -120,7 +120,7 @@ var rules = map[string]rule{
 	},
 	"cortext/cmd/internal/commits": {
 		ours: []string{"cortext/cmd/internal/git", "cortext/cmd/internal/history", "cortext/cmd/internal/registry", "cortext/cmd/internal/shell",
-			"cortext/cmd/internal/workspace", "cortext/schema", "cortext/store"},
+			"cortext/cmd/internal/workspace", "cortext/resume/notes", "cortext/schema", "cortext/store"},
 		why: "which conversation a commit came from: no transcript, no printing",
 	},
 	"cortext/cmd/internal/organise": {

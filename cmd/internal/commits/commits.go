@@ -104,7 +104,7 @@ func (c Commits) Why(ctx context.Context, commit git.Logged) (*Reason, error) {
 	case len(commit.Values) == 1:
 		r, err := c.named(commit, named[0])
 		if err == nil && commit.Amid {
-			r.Guesses = []string{"the commit names it in the middle of its message, as a quotation does"}
+			r.Guesses = append(r.Guesses, "the commit names it in the middle of its message, as a quotation does")
 		}
 		return r, err
 	}
@@ -126,7 +126,12 @@ func (c Commits) named(commit git.Logged, e store.Entry) (*Reason, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Reason{Commit: commit, Entry: e, Prompt: promptBefore(shown.Messages, commit.At)}, nil
+	r := &Reason{Commit: commit, Entry: e}
+	var doubt string
+	if r.Prompt, doubt = ledTo(commit, shown); doubt != "" {
+		r.Guesses = append(r.Guesses, doubt)
+	}
+	return r, nil
 }
 
 // promptBefore returns the user's last message before a time. Commit times have a resolution
@@ -182,7 +187,7 @@ func (c Commits) likeliest(ctx context.Context, commit git.Logged, among []store
 
 // A score says how well a conversation fits a commit.
 type score struct {
-	made   int // 1 if a command in the conversation printed the commit's id
+	made   int // 1 if a command in the conversation made the commit
 	files  int // files changed by both
 	active int // 1 if the commit precedes the last message
 	branch int // 1 if the conversation began on a branch that has the commit
@@ -203,9 +208,9 @@ func (c Commits) weigh(ctx context.Context, commit git.Logged, e store.Entry) (*
 	s := score{}
 	at := commit.At
 	for _, t := range shown.Tools {
-		if schema.KindOf(t.Name) == schema.ShellTool && strings.Contains(t.Output, " "+commit.ID[:7]) && strings.Contains(t.Output, commit.Subject) {
+		if madeBy(t, commit) {
 			s.made = 1
-			r.Guesses = append(r.Guesses, "a command in it printed the commit's id")
+			r.Guesses = append(r.Guesses, "a command in it made the commit")
 			at = t.Timestamp.Time()
 			break
 		}

@@ -15,8 +15,10 @@ import (
 type Logged struct {
 	ID      string
 	At      time.Time // when its change was made, which a rebase does not alter
+	Written time.Time // when it was made, amended or rebased last
 	Subject string
 	Values  []string // of the requested trailer, each once
+	Joined  bool     // it is a squash of other commits, as far as one can see
 	Amid    bool     // all of them are in the middle of the message, which may quote another
 	Paths   []string // of the files it changed against its first parent, below root, relative to it
 }
@@ -87,7 +89,7 @@ func LastChange(ctx context.Context, root, path string, line int) (id string, er
 // commits runs git log.
 func commits(ctx context.Context, root, trailer string, args ...string) (all []Logged, err error) {
 	const begin, next = "\x01", "\x02"
-	format := "--format=" + strings.Join([]string{begin + "%H", "%at", "%s", "%B"}, next)
+	format := "--format=" + strings.Join([]string{begin + "%H", "%at", "%ct", "%ae", "%ce", "%s", "%B"}, next)
 	out, err := read(ctx, root, slices.Concat([]string{"-c", "log.showSignature=false", "-c", "core.quotePath=false", "log", "-z", "--name-only", "--relative",
 		"--no-renames", "--no-ext-diff", "--no-textconv", "-m", "--first-parent", format}, args, []string{"--"})...)
 	if err != nil {
@@ -101,20 +103,26 @@ func commits(ctx context.Context, root, trailer string, args ...string) (all []L
 			}
 			continue
 		}
-		parts := strings.SplitN(head, next, 4)
-		if len(parts) < 4 {
+		parts := strings.SplitN(head, next, 7)
+		if len(parts) < 7 {
 			return nil, fmt.Errorf("git log in %s says %q", root, record)
 		}
-		seconds, err := strconv.ParseInt(parts[1], 10, 64)
-		if err != nil {
+		made, madeErr := strconv.ParseInt(parts[1], 10, 64)
+		written, writtenErr := strconv.ParseInt(parts[2], 10, 64)
+		if madeErr != nil || writtenErr != nil {
 			return nil, fmt.Errorf("git log in %s says %q", root, record)
 		}
-		c := Logged{ID: parts[0], At: time.Unix(seconds, 0).UTC(), Subject: parts[2]}
-		c.Values, c.Amid = trailers(parts[3], trailer)
+		c := Logged{ID: parts[0], At: time.Unix(made, 0).UTC(), Written: time.Unix(written, 0).UTC(), Subject: parts[5]}
+		c.Values, c.Amid = trailers(parts[6], trailer)
+		// A server that squashes makes the commit in the name of another, at that time.
+		c.Joined = strings.Contains(parts[6], squashed) || made == written && parts[3] != parts[4]
 		all = append(all, c)
 	}
 	return all, nil
 }
+
+// squashed is in the message that git prepares for a squash.
+const squashed = "Squashed commit of the following:\n"
 
 // trailers returns the values of a trailer in a message. A squash leaves those of the commits
 // that it joined in the middle of the message, where git sees no trailers, and may indent them.
@@ -122,7 +130,7 @@ func commits(ctx context.Context, root, trailer string, args ...string) (all []L
 func trailers(message, name string) (values []string, amid bool) {
 	message = strings.TrimSpace(message)
 	end := strings.LastIndex(message, "\n\n")
-	amid = !strings.Contains(message, "Squashed commit of the following:\n")
+	amid = !strings.Contains(message, squashed)
 	at := 0
 	for line := range strings.Lines(message) {
 		value, ok := strings.CutPrefix(strings.TrimSpace(line), name+":")
