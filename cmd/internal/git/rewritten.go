@@ -30,6 +30,9 @@ func (x Exchange) wantKept(ctx context.Context, up upstream) error {
 		return nil
 	}
 	were := x.reflog(ctx, up.ref)
+	if x.replicated(ctx, up.remote) { // what was pushed has not been in what is fetched
+		were = slices.DeleteFunc(were, func(m moved) bool { return m.pushed })
+	}
 	commits, err := x.had(ctx, up, were...)
 	if err != nil || len(commits) == 0 {
 		return err
@@ -108,19 +111,20 @@ func both(list, other []string) (common []string) {
 type moved struct {
 	commit string
 	at     int64
+	pushed bool // from here
 }
 
 // reflog returns where a ref was, latest first. The last one is what was there before git wrote
 // a reflog, which a clone does not. Nothing is returned if there is no such ref.
 func (x Exchange) reflog(ctx context.Context, ref string) (list []moved) {
-	out, err := read(ctx, x.Root, "-c", "log.showSignature=false", "log", "--walk-reflogs", "--date=unix", "--format=%H %gd", ref, "--")
+	out, err := read(ctx, x.Root, "-c", "log.showSignature=false", "log", "--walk-reflogs", "--date=unix", "--format=%H %gd %gs", ref, "--")
 	if err != nil {
 		return nil
 	}
-	for line := range strings.Lines(out) { // the id, a space, and the time in ref@{TIME}
-		commit, name, _ := strings.Cut(strings.TrimSpace(line), " ")
-		at, _ := strconv.ParseInt(strings.TrimSuffix(name[strings.LastIndex(name, "{")+1:], "}"), 10, 64)
-		list = append(list, moved{commit, at})
+	for line := range strings.Lines(out) { // the id, the time in ref@{TIME}, and what moved it
+		words := strings.SplitN(strings.TrimSpace(line), " ", 3)
+		at, _ := strconv.ParseInt(strings.TrimSuffix(words[1][strings.LastIndex(words[1], "{")+1:], "}"), 10, 64)
+		list = append(list, moved{words[0], at, len(words) == 3 && words[2] == "update by push"})
 	}
 	before := fmt.Sprintf("%s@{%d}", ref, len(list))
 	if len(list) == 0 {
@@ -198,7 +202,8 @@ func revisions(ctx context.Context, root string, args ...string) ([]string, erro
 // leased returns the option with which git pushes to the upstream only what it would push
 // anyway, and only if the upstream is where it was when it was fetched last. Git takes a branch
 // that was reset to an older commit for one that lacks what is pushed. Nothing is returned if the
-// push goes elsewhere, or if there is something to merge first.
+// push goes elsewhere, also if what is fetched is a copy of it that may be behind, or if there is
+// something to merge first.
 func (x Exchange) leased(ctx context.Context, up upstream, remote, branch string) (option []string, err error) {
 	if remote != up.remote || branch != up.branch {
 		return nil, nil
@@ -211,5 +216,8 @@ func (x Exchange) leased(ctx context.Context, up upstream, remote, branch string
 	if _, err := read(ctx, x.Root, "merge-base", "--is-ancestor", known, "HEAD"); err != nil {
 		return nil, nil
 	}
-	return []string{"--force-with-lease=" + branch + ":" + known}, x.wantKept(ctx, up)
+	if err := x.wantKept(ctx, up); err != nil || x.replicated(ctx, remote) {
+		return nil, err
+	}
+	return []string{"--force-with-lease=" + branch + ":" + known}, nil
 }

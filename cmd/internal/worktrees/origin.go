@@ -2,7 +2,6 @@ package worktrees
 
 import (
 	"context"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -29,7 +28,7 @@ func originOf(ctx context.Context, dir string) (origin string) {
 		}
 		at, local := folderOf(remote, git.Root(ctx, dir))
 		if !local {
-			return spelled(remote)
+			return git.Spelled(remote)
 		}
 		origin, dir = at, at
 		if _, err := os.Stat(dir); err != nil {
@@ -58,18 +57,4 @@ func isElsewhere(remote string) bool {
 	colon := strings.IndexByte(remote, ':')
 	slash := strings.IndexByte(remote, '/')
 	return colon > 0 && (slash < 0 || colon < slash)
-}
-
-// spelled returns the host and path of a remote, because the same repository has several
-// URLs.
-func spelled(remote string) string {
-	host, at := "", ""
-	if u, err := url.Parse(remote); err == nil && u.Host != "" {
-		host, at = u.Hostname(), u.Path
-	} else {
-		host, at, _ = strings.Cut(remote, ":")
-		host = host[strings.LastIndexByte(host, '@')+1:]
-	}
-	at = strings.TrimSuffix(strings.Trim(at, "/"), ".git")
-	return strings.ToLower(host) + "/" + strings.TrimSuffix(at, "/")
 }
