@@ -30,20 +30,14 @@ func (x Exchange) wantKept(ctx context.Context, up upstream) error {
 		return nil
 	}
 	were := x.reflog(ctx, up.ref)
-	if x.replicated(ctx, up.remote) { // what was pushed has not been in what is fetched
+	gone, err := x.gone(ctx, up, were)
+	if err == nil && len(gone) > 0 && x.replicated(ctx, up.remote) {
+		// What was pushed has not been in what is fetched.
 		were = slices.DeleteFunc(were, func(m moved) bool { return m.pushed })
+		gone, err = x.gone(ctx, up, were)
 	}
-	commits, err := x.had(ctx, up, were...)
-	if err != nil || len(commits) == 0 {
+	if err != nil || len(gone) == 0 {
 		return err
-	}
-	ahead, err := revisions(ctx, x.Root, "HEAD", "^"+up.ref)
-	if err != nil {
-		return err
-	}
-	gone := both(ahead, commits)
-	if len(gone) == 0 {
-		return nil
 	}
 	for i, was := range were {
 		commits, err := x.had(ctx, up, was)
@@ -81,6 +75,16 @@ func (x Exchange) rewritten(ctx context.Context, up upstream, was moved, gone []
 		drop = fmt.Sprintf("git rebase --onto %s %.12s", short(up.ref), MergeBase(ctx, x.Root, "HEAD", was.commit))
 	}
 	return &RewrittenError{short(up.ref), len(gone), drop, keep}
+}
+
+// gone returns the commits of HEAD that the upstream had, and does not have now.
+func (x Exchange) gone(ctx context.Context, up upstream, were []moved) ([]string, error) {
+	commits, err := x.had(ctx, up, were...)
+	if err != nil || len(commits) == 0 {
+		return nil, err
+	}
+	ahead, err := revisions(ctx, x.Root, "HEAD", "^"+up.ref)
+	return both(ahead, commits), err
 }
 
 // had returns the commits that the upstream had when it was somewhere, and does not have now.
