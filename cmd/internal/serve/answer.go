@@ -145,9 +145,7 @@ func read(r *http.Request, v any) error {
 			return &problem{status: http.StatusUnsupportedMediaType, detail: "the body must be application/json"}
 		}
 	}
-	dec := json.NewDecoder(r.Body)
-	dec.DisallowUnknownFields()
-	switch err := dec.Decode(v); {
+	switch err := decode(r.Body, v); {
 	case errors.Is(err, io.EOF):
 		return nil
 	case errors.As(err, new(*http.MaxBytesError)):
@@ -155,8 +153,19 @@ func read(r *http.Request, v any) error {
 	case err != nil:
 		return invalid("the body is not what this request takes: %v", err)
 	}
+	return nil
+}
+
+// decode reads the only JSON value of a text. It refuses members that v lacks, so that
+// nothing is dropped. The error is io.EOF if the text has no value.
+func decode(text io.Reader, v any) error {
+	dec := json.NewDecoder(text)
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(v); err != nil {
+		return err
+	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return invalid("the body has more than one JSON value")
+		return errors.New("it has more than one JSON value")
 	}
 	return nil
 }

@@ -126,6 +126,10 @@ func TestSocket(t *testing.T) {
 	if e := c.next("error"); e.Status != 400 {
 		t.Errorf("%+v", e)
 	}
+	c.say(map[string]string{"type": "message", "content": "with a call", "ref": "r6", "toolCalls": "unknown"})
+	if e := c.next("error"); e.Ref != "r6" || e.Status != 400 || !strings.Contains(e.Detail, "toolCalls") {
+		t.Errorf("a member that would be dropped: %+v", e)
+	}
 	if got := s.send("GET", "/api/sessions/"+id+"/live", nil); got.status != http.StatusUpgradeRequired {
 		t.Errorf("without an upgrade: %d", got.status)
 	}
