@@ -148,6 +148,22 @@ func TestSocket(t *testing.T) {
 	}
 }
 
+// TestSocketGone: a client hears that a conversation was removed, and is not told to come back.
+func TestSocketGone(t *testing.T) {
+	s := newSite(t)
+	id := s.begin("Removed", "one")
+	a := s.socket(id, "")
+	a.next("synced")
+	s.want(http.StatusNoContent, "DELETE", "/api/sessions/"+id, nil, nil)
+	a.next("gone")
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	_, b, err := a.conn.Read(ctx)
+	if websocket.CloseStatus(err) != websocket.StatusNormalClosure {
+		t.Errorf("after gone: %s, %v", b, err)
+	}
+}
+
 // log returns the log of messages of a conversation.
 func (s *site) log(id string) string {
 	s.t.Helper()

@@ -87,22 +87,18 @@ func (c *client) write(ctx context.Context, f *live.Follower) {
 	if !c.sendMissed(ctx, f) {
 		return
 	}
+	gone := false
 	for {
 		ok := true
 		select {
 		case events, open := <-f.Events:
 			if !open {
-				status, why := websocket.StatusTryAgainLater, "too slow: come back with since"
-				select {
-				case <-c.s.hub.Done():
-					status, why = websocket.StatusGoingAway, "the server is shutting down"
-				default:
-				}
-				_ = c.conn.Close(status, why)
+				_ = c.conn.Close(c.ending(gone))
 				return
 			}
 			for _, e := range events {
 				ok = ok && c.send(ctx, e.Data)
+				gone = e.Kind == live.GoneEvent
 			}
 		case b := <-c.out:
 			ok = c.send(ctx, b)
@@ -121,6 +117,19 @@ func (c *client) write(ctx context.Context, f *live.Follower) {
 			return
 		}
 	}
+}
+
+// ending says why there are no more events. gone: the conversation is not there any more.
+func (c *client) ending(gone bool) (websocket.StatusCode, string) {
+	select {
+	case <-c.s.hub.Done():
+		return websocket.StatusGoingAway, "the server is shutting down"
+	default:
+	}
+	if gone {
+		return websocket.StatusNormalClosure, "the conversation is gone"
+	}
+	return websocket.StatusTryAgainLater, "too slow: come back with since"
 }
 
 // sendMissed sends what the client missed, and says that it has everything then.
