@@ -10,6 +10,11 @@ import (
 	"cortext/schema"
 )
 
+// A RangeError reports that the first message to export is after the last.
+type RangeError struct{ From, To string }
+
+func (e *RangeError) Error() string { return fmt.Sprintf("--from %s is after --to %s", e.From, e.To) }
+
 // choose drops what the options do not select, and links the remaining messages to each
 // other.
 func choose(c *portable.Conversation, o Options) error {
@@ -92,7 +97,7 @@ func limits(branch []schema.Message, o Options) (from, to int, err error) {
 		err = find("to", o.To, &to)
 	}
 	if err == nil && from > to {
-		err = fmt.Errorf("--from %s is after --to %s", o.From, o.To)
+		err = &RangeError{o.From, o.To}
 	}
 	return from, to, err
 }

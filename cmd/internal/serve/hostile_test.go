@@ -108,6 +108,8 @@ func TestHostile(t *testing.T) {
 		{"a socket that is none", "GET", one + "/live", "", []string{"Upgrade", "h2c"}, 426},
 		{"a page too large", "GET", "/api/sessions?limit=1000000", "", nil, 400},
 		{"a regular expression that is none", "GET", "/api/search?regexp=true&q=(", "", nil, 400},
+		{"a range that ends before it begins", "GET", one + "/export?from=2&to=1", "", nil, 400},
+		{"the same in a body", "POST", one + "/export", `{"from":"2","to":"1"}`, json, 400},
 		{"a format with a path", "GET", one + "/export?format=../json", "", nil, 400},
 		{"an import of nothing", "POST", "/api/sessions/import", `{"data":""}`, json, 422},
 		{"an import of something else", "POST", "/api/sessions/import", `{"data":"{\"a\":1}"}`, json, 422},

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"cortext/cmd/internal/capture"
+	"cortext/cmd/internal/export"
 	"cortext/cmd/internal/export/bundle"
 	"cortext/cmd/internal/fork"
 	"cortext/cmd/internal/git"
@@ -73,6 +74,8 @@ func problemOf(err error) *problem {
 	case errors.As(err, new(*workspace.TypeError)), errors.As(err, new(*workspace.TitleError)), errors.As(err, new(*organise.InputError)),
 		errors.As(err, new(*capture.AgentError)), errors.As(err, new(*search.QueryError)), errors.As(err, new(*fork.EmptyError)), errors.Is(err, resume.ErrBudget):
 		return &problem{status: http.StatusUnprocessableEntity, detail: err.Error()}
+	case errors.As(err, new(*export.RangeError)):
+		return invalid("%v", err)
 	case errors.As(err, new(*bundle.Error)):
 		return &problem{status: http.StatusUnprocessableEntity, detail: "the bundle is refused: " + err.Error()}
 	case errors.As(err, new(*git.NotFetchedError)):
