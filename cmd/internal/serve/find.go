@@ -56,6 +56,9 @@ func (s findRoutes) search(_ http.ResponseWriter, r *http.Request) (*answer, err
 		return nil, err
 	}
 	defer space.End()
+	if err := space.knows(sel.Filter); err != nil {
+		return nil, err
+	}
 	l, err := space.Listing(nil)
 	if err != nil {
 		return nil, err
@@ -260,6 +263,9 @@ func (s daemonRoutes) workspaceSessions(w http.ResponseWriter, r *http.Request) 
 		return nil, err
 	}
 	defer space.End()
+	if err := space.knows(sel.Filter); err != nil {
+		return nil, err
+	}
 	l, err := space.Listing(nil)
 	if err != nil {
 		return nil, err

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -106,6 +107,10 @@ func TestHostile(t *testing.T) {
 		{"a socket without a key", "GET", one + "/live", "", []string{"Upgrade", "websocket", "Connection", "Upgrade", "Sec-WebSocket-Version", "13"}, 400},
 		{"a socket of another version", "GET", one + "/live", "", []string{"Upgrade", "websocket", "Connection", "Upgrade", "Sec-WebSocket-Version", "8", "Sec-WebSocket-Key", "AAAAAAAAAAAAAAAAAAAAAA=="}, 400},
 		{"a socket that is none", "GET", one + "/live", "", []string{"Upgrade", "h2c"}, 426},
+		{"a status that no conversation has", "GET", "/api/sessions?status=paused,hacked", "", nil, 400},
+		{"an agent that no conversation has", "GET", "/api/sessions?agent=claud", "", nil, 400},
+		{"the same in a search", "GET", "/api/search?q=words&agent=claud", "", nil, 400},
+		{"the same of the daemon", "GET", "/workspaces/" + url.PathEscape(s.root) + "/sessions?agent=claud", "", nil, 400},
 		{"a page too large", "GET", "/api/sessions?limit=1000000", "", nil, 400},
 		{"a regular expression that is none", "GET", "/api/search?regexp=true&q=(", "", nil, 400},
 		{"a range that ends before it begins", "GET", one + "/export?from=2&to=1", "", nil, 400},

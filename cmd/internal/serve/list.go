@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"cortext/cmd/internal/listing"
+	"cortext/schema"
 	"cortext/schema/clip"
 )
 
@@ -74,6 +75,9 @@ func (s sessionRoutes) list(w http.ResponseWriter, r *http.Request) (*answer, er
 		return nil, err
 	}
 	defer space.End()
+	if err := space.knows(sel.Filter); err != nil {
+		return nil, err
+	}
 	l, err := space.Listing(nil)
 	if err != nil {
 		return nil, err
@@ -132,14 +136,36 @@ func rowsOf(l *listing.Listing, sel listing.Selection, words string) (out rows, 
 	return out, nil
 }
 
+// allStatuses stands for all statuses.
+const allStatuses = "all"
+
+// knows returns an error if a filter names an agent that there is not: no conversation would
+// be the answer to a misspelling.
+func (s *Space) knows(f listing.Filter) error {
+	for _, name := range f.Agents {
+		if !slices.ContainsFunc(s.Env.AgentNames(), func(known string) bool { return strings.EqualFold(known, name) }) {
+			return invalid("agent=%q is not one of %v", name, s.Env.AgentNames())
+		}
+	}
+	return nil
+}
+
 // selectionOf reads the filters, the order and the page from the query.
 func selectionOf(r *http.Request) (sel listing.Selection, err error) {
 	q := r.URL.Query()
 	f := &sel.Filter
 	f.Types, f.Tags, f.Agents, f.Models = listOf(q["type"]), listOf(q["tag"]), listOf(q["agent"]), listOf(q["model"])
 	f.Statuses = listOf(q["status"])
-	if slices.Contains(f.Statuses, "all") {
-		f.Statuses, f.All = nil, true
+	for _, name := range f.Statuses {
+		switch {
+		case strings.EqualFold(name, allStatuses):
+			f.All = true
+		case !slices.ContainsFunc(schema.Statuses(), func(known schema.Status) bool { return strings.EqualFold(string(known), name) }):
+			return sel, invalid("status=%q is not one of %v", name, append(schema.Statuses(), allStatuses))
+		}
+	}
+	if f.All {
+		f.Statuses = nil
 	}
 	if f.Archived, err = truth(r, "archived"); err != nil {
 		return sel, err
