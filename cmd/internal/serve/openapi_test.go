@@ -116,6 +116,29 @@ func TestOpenAPI(t *testing.T) {
 	}
 }
 
+// TestBodiesNeedLittle: a part of a body needs nothing. Of a body itself, routes say it.
+func TestBodiesNeedLittle(t *testing.T) {
+	d := describer{t, comments(t), values(), object{}, object{}, object{}}
+	for _, rt := range New(Config{}).routes() {
+		if rt.in == nil {
+			continue
+		}
+		d.body(reflect.TypeOf(rt.in), strings.Fields(rt.needs))
+		for f := range reflect.TypeOf(rt.in).Fields() {
+			typ := f.Type
+			if typ.Kind() == reflect.Pointer {
+				typ = typ.Elem()
+			}
+			if typ.Kind() != reflect.Struct || f.Anonymous {
+				continue
+			}
+			if of, _ := d.schemas[schemaName(typ)].(object); of["required"] != nil {
+				t.Errorf("%s %s: %s needs %v", rt.method, rt.path, schemaName(typ), of["required"])
+			}
+		}
+	}
+}
+
 // A describer describes routes. Types are described by their fields and the comments there.
 type describer struct {
 	t                              *testing.T

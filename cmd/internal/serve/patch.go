@@ -24,9 +24,9 @@ type patch struct {
 
 // A modesPatch changes modes; what is absent stays.
 type modesPatch struct {
-	Orchestrate       *bool `json:"orchestrate"`
-	Plan              *bool `json:"plan"`
-	BypassPermissions *bool `json:"bypassPermissions"`
+	Orchestrate       *bool `json:"orchestrate,omitempty"`
+	Plan              *bool `json:"plan,omitempty"`
+	BypassPermissions *bool `json:"bypassPermissions,omitempty"`
 }
 
 func (p *modesPatch) change(x *schema.Session) error {
