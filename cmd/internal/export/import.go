@@ -137,6 +137,9 @@ func (im *Importer) newSession(c *portable.Conversation) *schema.Session {
 		ContextSummary: s.ContextSummary, Description: s.Description, Plan: s.Plan, AgentConfig: s.AgentConfig,
 		Tags: s.Tags, ConversationType: store.Slug(s.ConversationType), Notes: s.Notes, Metadata: s.Metadata, Unknown: s.Unknown,
 	}
+	if c.Name != "" && c.Name != old.DisplayTitle() { // another program renamed it in the document
+		s.Title = c.Name
+	}
 	if im.opts.Type != "" {
 		s.ConversationType = im.opts.Type
 	} else if old.ConversationType == "" || s.ConversationType == "" {

@@ -25,7 +25,7 @@ const Version = "1.0"
 // A Conversation is the content of a document.
 type Conversation struct {
 	Session  *schema.Session  // nil if another program wrote the document; then it has only a name and messages
-	Name     string           // the title; used if Session is nil
+	Name     string           // the title in the document; another program may have changed it there alone
 	Messages []schema.Message // the lines of messages.jsonl in order, including superseded revisions
 	Tools    []schema.Tool    // the lines of tools.jsonl in order
 
