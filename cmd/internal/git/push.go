@@ -38,13 +38,19 @@ func (x Exchange) Push(ctx context.Context) (races int, err error) {
 		if err == nil || !lostRace().MatchString(err.Error()) || races >= mostRaces {
 			return races, err
 		}
-		rejected := err
+		rejected, elsewhere := err, remote != up.remote || branch != up.branch
+		if elsewhere && strings.Contains(rejected.Error(), "[rejected]") { // the upstream does not have what is missing
+			return races, fmt.Errorf("%w\nmerge what %s has in %s with git, then push", rejected, remote, strings.TrimPrefix(branch, "refs/heads/"))
+		}
 		races++
 		// Wait before the pull, not after it: what it merges must be new when it is pushed.
 		if err := sleep(ctx, x.Jitter(turn.lost(x.Now().Sub(began)))); err != nil {
 			return races, err
 		}
 		began = x.Now()
+		if elsewhere {
+			continue
+		}
 		err = x.alone(ctx, func() error {
 			_, err := x.merge(ctx)
 			return err
@@ -116,7 +122,11 @@ func (x Exchange) destination(ctx context.Context, up upstream) (remote, branch 
 	}
 	if up.branch != same {
 		mode, _ := read(ctx, x.Root, "config", "--get", "push.default")
-		if mode = strings.TrimSpace(mode); mode != "upstream" && mode != "tracking" {
+		switch strings.TrimSpace(mode) {
+		case "upstream", "tracking":
+		case "current":
+			return up.remote, same, nil
+		default:
 			return "", "", fmt.Errorf("branch %s follows %s of %s, which has another name: git push -u %[3]s %[1]s", up.name, strings.TrimPrefix(up.branch, "refs/heads/"), up.remote)
 		}
 	}
