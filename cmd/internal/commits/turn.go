@@ -19,12 +19,19 @@ func ledTo(commit git.Logged, shown *history.Shown) (prompt schema.Message, doub
 	last := promptBefore(shown.Messages, commit.At)
 	var wrote, later []schema.Message // the prompts whose turns wrote files of the commit, by time
 	for _, t := range shown.Tools {
+		made := madeBy(t, commit)
+		if !made && !writes(t, commit) {
+			continue
+		}
+		when := t.Timestamp.Time()
 		asked := turns.prompt(t.MessageID)
-		switch when := t.Timestamp.Time(); {
+		if asked.ID == "" { // the records name no parents
+			asked = promptBefore(shown.Messages, when)
+		}
+		switch {
 		case asked.ID == "":
-		case madeBy(t, commit):
+		case made:
 			return asked, ""
-		case !writes(t, commit):
 		case when.Before(commit.At.Add(time.Second)):
 			wrote = append(wrote, asked)
 		case when.Before(commit.Written.Add(time.Second)) && asked.ID != last.ID:
@@ -128,18 +135,13 @@ func (t turns) above(id, other string) bool {
 // beside returns a prompt from before the last one, on another branch that went on after it: two
 // clones went on with the conversation at once. Its id is empty if there is none.
 func (t turns) beside(last schema.Message, messages []schema.Message) (none schema.Message) {
+	newer := func(m schema.Message) bool { return m.Timestamp.Time().After(last.Timestamp.Time()) }
 	for _, m := range messages {
-		if !m.Timestamp.Time().After(last.Timestamp.Time()) {
+		before, known := t[m.ParentID]
+		if !newer(m) || !known || newer(before) {
 			continue
 		}
-		asked := t.prompt(m.ID)
-		for range t { // to the last prompt there that is not newer
-			if asked.ID == "" || !asked.Timestamp.Time().After(last.Timestamp.Time()) {
-				break
-			}
-			asked = t.prompt(asked.ParentID)
-		}
-		if asked.ID != "" && !t.above(asked.ID, last.ID) {
+		if asked := t.prompt(before.ID); asked.ID != "" && !t.above(asked.ID, last.ID) {
 			return asked
 		}
 	}
