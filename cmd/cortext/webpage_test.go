@@ -116,7 +116,7 @@ func TestWebPage(t *testing.T) {
 		return fmt.Sprintf(`{"type":%q,"uuid":"u%d","parentUuid":%s,"sessionId":"5e55a0f0-0000-4000-8000-000000000001","timestamp":%q,"cwd":"/w","version":"2.1.0","message":{"role":%q,"content":[{"type":"text","text":%q}]}}`, role, n, parent, at.Add(time.Duration(n)*time.Minute).Format("2006-01-02T15:04:05.000Z"), role, text)
 	}
 	hostile := `<img src=x onerror="document.title='owned'"><script>document.title='owned'</script>`
-	say(line(1, "user", "Watch the cache "+hostile), line(2, "assistant", "The cache is *empty*."))
+	say(line(1, "user", "Watch the cache "+hostile), line(2, "assistant", "The cache is *empty*.\n\n"+strings.Repeat("| wide ", 40)+"|\n"+strings.Repeat("|---", 40)+"|"))
 
 	page, b := serving(t, dir), newBrowser(t)
 	b.open(page, 1400, 900, "light")
@@ -226,6 +226,13 @@ func TestWebPage(t *testing.T) {
 	b.eval("document.querySelector('input[type=range]').value = 0; document.querySelector('input[type=range]').dispatchEvent(new Event('input', {bubbles: true}))", nil)
 	b.until("document.querySelector('.payload').innerText.includes('of 500 tokens')")
 	b.accessible(axe, "the payload")
+	b.click(row("API design"))
+	b.until("document.querySelector('h1[dir]')?.innerText === 'API design'")
+	b.click(button("Payload"))
+	b.until("document.querySelector('.payload meter')")
+	b.eval("document.querySelector('input[type=range]').value = 0; document.querySelector('input[type=range]').dispatchEvent(new Event('input', {bubbles: true}))", nil)
+	b.until("document.querySelectorAll('.payload table').length === 2")
+	b.accessible(axe, "the payload, with what is left out")
 	b.click(button("Stats"))
 	b.until("document.querySelector('#main table')")
 	b.accessible(axe, "the statistics")

@@ -152,6 +152,17 @@ func pageWith(t *testing.T, text string) string {
 	return html.String()
 }
 
+// TestKeyboardScrolls: the keyboard reaches what is wider than the screen.
+func TestKeyboardScrolls(t *testing.T) {
+	for _, text := range []string{"| a |\n|---|\n| b |", "```\nx\n```", "    x"} {
+		for _, m := range element.FindAllString(pageWith(t, text), -1) {
+			if (strings.HasPrefix(m, "<table") || strings.HasPrefix(m, "<pre")) && !strings.Contains(m, ` tabindex="0"`) {
+				t.Errorf("%q: %s", text, m)
+			}
+		}
+	}
+}
+
 func FuzzPage(f *testing.F) {
 	for _, text := range hostile {
 		f.Add(text)

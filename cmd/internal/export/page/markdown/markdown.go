@@ -36,7 +36,7 @@ func New() Markdown {
 func (m Markdown) Append(dst []byte, s string) (html []byte, ok bool) {
 	source := []byte(s)
 	tree := m.goldmark.Parser().Parse(text.NewReader(source))
-	level(tree)
+	prepare(tree)
 	out := bytes.NewBuffer(dst)
 	if err := m.goldmark.Renderer().Render(out, source, tree); err != nil {
 		return dst, false
@@ -44,13 +44,20 @@ func (m Markdown) Append(dst []byte, s string) (html []byte, ok bool) {
 	return out.Bytes(), true
 }
 
-// level moves the headings of a text below those of the page, without gaps between levels.
-func level(tree ast.Node) {
+// prepare moves the headings of a text below those of the page, without gaps between levels,
+// and lets the keyboard scroll tables.
+func prepare(tree ast.Node) {
 	last := 2
 	_ = ast.Walk(tree, func(node ast.Node, entering bool) (ast.WalkStatus, error) {
-		if heading, ok := node.(*ast.Heading); ok && entering {
-			heading.Level = min(heading.Level+2, last+1, 6)
-			last = heading.Level
+		if !entering {
+			return ast.WalkContinue, nil
+		}
+		switch n := node.(type) {
+		case *ast.Heading:
+			n.Level = min(n.Level+2, last+1, 6)
+			last = n.Level
+		case *east.Table:
+			n.SetAttributeString("tabindex", []byte("0"))
 		}
 		return ast.WalkContinue, nil
 	})

@@ -45,16 +45,16 @@ function describe(p) {
   return [
     el("p", {}, meter, ` ${number(p.tokens)} of ${number(p.budget)} tokens (${Math.round(share)} %) · ${number(p.included)} of ${number(p.original)} messages` + (p.summarized ? `, ${number(p.summarized)} summarized` : "") + (p.room ? ` · the model has room for ${number(p.room)}` : "")),
     el("h2", {}, "Included"),
-    table(["What", "Message", "Tokens", "Whole"], p.parts.map((x) => [x.what + (x.why ? " – " + x.why : ""), x.message || "", number(x.tokens), x.whole ? "yes" : "part"])),
+    table("Included", ["What", "Message", "Tokens", "Whole"], p.parts.map((x) => [x.what + (x.why ? " – " + x.why : ""), x.message || "", number(x.tokens), x.whole ? "yes" : "part"])),
     el("h2", {}, "Left out"),
-    p.leftOut.length ? table(["What", "Count", "Tokens", "See it with"], p.leftOut.map((x) => [x.what, number(x.count), number(x.tokens), x.show])) : el("p", { class: "soft" }, "Nothing: all of it fits."),
+    p.leftOut.length ? table("Left out", ["What", "Count", "Tokens", "See it with"], p.leftOut.map((x) => [x.what, number(x.count), number(x.tokens), x.show])) : el("p", { class: "soft" }, "Nothing: all of it fits."),
     p.text ? el("pre", { tabindex: 0 }, p.text) : "",
   ].filter(Boolean);
 }
 
 // table returns a table that scrolls by itself on a narrow screen.
-export function table(heads, rows) {
-  return el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": heads[0] }, el("table", {},
+export function table(name, heads, rows) {
+  return el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": name }, el("table", {},
     el("thead", {}, el("tr", {}, ...heads.map((h) => el("th", { scope: "col" }, h)))),
     el("tbody", {}, ...rows.map((r) => el("tr", {}, ...r.map((c) => el("td", { dir: "auto" }, String(c))))))));
 }

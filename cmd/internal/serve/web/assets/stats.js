@@ -12,9 +12,9 @@ export async function statsView(signal) {
   const show = async () => {
     const s = await get("/api/stats", { by: by.value }, signal);
     result.replaceChildren(
-      table(["Group", "Conversations", "Turns", "Tokens in", "Tokens out", "Tool calls", "Failed"], [row("All", s.total), ...s.groups.map((g) => row(g.key || "unknown", g.counts))]),
+      table("Counts", ["Group", "Conversations", "Turns", "Tokens in", "Tokens out", "Tool calls", "Failed"], [row("All", s.total), ...s.groups.map((g) => row(g.key || "unknown", g.counts))]),
       el("h2", {}, "Files touched most"),
-      s.files.length ? table(["File", "Writes"], s.files.map((f) => [f.path, number(f.calls)])) : el("p", { class: "soft" }, "None."));
+      s.files.length ? table("Files touched most", ["File", "Writes"], s.files.map((f) => [f.path, number(f.calls)])) : el("p", { class: "soft" }, "None."));
   };
   by.onchange = trying(show);
   byId("main").replaceChildren(el("header", { class: "head" }, el("p", { class: "soft" }, el("a", { href: "#/", class: "back" }, "‹ All")), el("h1", {}, "Stats"), el("div", { class: "actions" }, el("label", {}, "Group by ", by))), result);
