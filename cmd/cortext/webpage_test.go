@@ -143,8 +143,15 @@ func TestWebPage(t *testing.T) {
 	// a conversation, which grows
 	b.click(row("Watch the cache"))
 	b.until("document.querySelector('#talk').innerText.includes('The cache is empty.')")
+	b.click(button("Talk only"))
 	say(line(3, "user", "And now?"), line(4, "assistant", "Now it holds `42` entries."))
 	b.until("document.querySelector('#talk').innerText.includes('Now it holds 42 entries.')")
+	b.until("document.querySelector('.facts').innerText.includes('\\n4\\n')")
+	var kept bool
+	if b.eval("document.activeElement === "+button("Talk only")+" && document.activeElement.getAttribute('aria-pressed') === 'true'", &kept); !kept {
+		t.Error("a button lost its state or the focus when the conversation grew")
+	}
+	b.click(button("Talk only"))
 	var owned bool
 	if b.eval("document.title === 'owned' || Boolean(document.querySelector('#talk script, #talk img'))", &owned); owned {
 		t.Error("text of a conversation became HTML")
@@ -176,6 +183,9 @@ func TestWebPage(t *testing.T) {
 	b.click(button("Edit"))
 	b.until("document.querySelector('dialog[open]')")
 	b.accessible(axe, "a dialog")
+	b.eval("document.querySelector('dialog [name=tags]').value = 'x'.repeat(150); document.querySelector('dialog [name=notes]').value = 'typed'", nil)
+	b.click("document.querySelector('dialog button.main')")
+	b.until("document.querySelector('dialog[open]')?.innerText.includes('Not saved: a tag has 150 bytes') && document.querySelector('dialog [name=notes]').value === 'typed'")
 	b.eval("document.querySelector('dialog [name=tags]').value = 'cache, ttl'; document.querySelector('dialog [name=notes]').value = 'Ask about the TTL.'; document.querySelector('dialog [name=name]').value = 'Cache watch'", nil)
 	b.click("document.querySelector('dialog button.main')")
 	b.until("document.querySelector('h1[dir]')?.innerText === 'Cache watch'")

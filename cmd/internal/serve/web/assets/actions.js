@@ -1,7 +1,7 @@
 // What can be done with a conversation.
 
 import { download, send, upload } from "./api.js";
-import { byId, choice, count, dialog, el, field, say, trying } from "./dom.js";
+import { byId, choice, count, dialog, el, field, say, trying, unfold } from "./dom.js";
 
 const formats = [["html", "HTML page"], ["md", "Markdown"], ["json", "JSON"], ["jsonl", "JSON Lines"]];
 
@@ -13,7 +13,7 @@ export function actions(talk) {
   return el("div", { class: "actions" },
     el("a", { class: "button", href: "#/c/" + s.id, "aria-current": here ? "page" : null }, "Conversation"),
     el("a", { class: "button", href: "#/c/" + s.id + "/payload", "aria-current": here ? null : "page" }, "Payload"),
-    here ? toggle("Unfold", (on) => { for (const d of talk.body.querySelectorAll("details")) d.open = on; }) : null,
+    here ? toggle("Unfold", (on) => { talk.unfolded = on; unfold(talk.body, on); }) : null,
     here ? toggle("Talk only", (on) => talk.body.classList.toggle("talk", on)) : null,
     el("span", { class: "grow" }),
     button("Resume", () => copy("cortext resume " + s.id), { title: "Copy the command that resumes it" }),
@@ -38,24 +38,33 @@ async function copy(text) {
   say("Copied: " + text);
 }
 
+// edit changes what the user changes in a dialog. If that fails, the dialog comes again
+// with what was typed.
 async function edit(talk) {
-  const s = talk.session;
-  const values = await dialog("Edit", [
-    field("Title", "name", el("input", { required: true, maxlength: 300 }), s.name),
-    field("Tags", "tags", el("input", { placeholder: "api, auth" }), s.tags.join(", ")),
-    field("Notes", "notes", el("textarea", { rows: 6 }), s.notes),
-    field("Status", "status", choice(["active", "paused", "completed"]), s.status),
-    field("Archived", "archived", el("input", { type: "checkbox" }), s.archived),
-  ], "Save");
-  if (!values) return;
-  const change = {};
-  if (values.name !== s.name) change.name = values.name;
-  if (values.tags !== s.tags.join(", ")) change.tags = values.tags.split(",").map((t) => t.trim()).filter(Boolean);
-  if (values.notes !== s.notes) change.notes = values.notes;
-  if (values.status !== s.status) change.status = values.status;
-  if (values.archived !== s.archived) change.archived = values.archived;
-  if (!Object.keys(change).length) return;
-  await send("PATCH", talk.path, change, { "If-Match": talk.tag });
+  const s = talk.session, was = { name: s.name, tags: s.tags.join(", "), notes: s.notes, status: s.status, archived: s.archived };
+  let values = was, failed = "";
+  do {
+    values = await dialog("Edit", [
+      field("Title", "name", el("input", { required: true, maxlength: 300 }), values.name),
+      field("Tags", "tags", el("input", { placeholder: "api, auth" }), values.tags),
+      field("Notes", "notes", el("textarea", { rows: 6 }), values.notes),
+      field("Status", "status", choice(["active", "paused", "completed"]), values.status),
+      field("Archived", "archived", el("input", { type: "checkbox" }), values.archived),
+    ], "Save", failed);
+    if (!values) return;
+    const change = Object.fromEntries(Object.entries(values).filter(([name, value]) => value !== was[name]));
+    if (!Object.keys(change).length) return;
+    if ("tags" in change) change.tags = change.tags.split(",").map((t) => t.trim()).filter(Boolean);
+    try {
+      await send("PATCH", talk.path, change, { "If-Match": talk.tag });
+      failed = "";
+    } catch (e) {
+      failed = "Not saved: " + e.message;
+      if (e.status !== 412) continue;
+      failed = "Not saved: the conversation has changed meanwhile. Save again to change it all the same.";
+      await talk.describe();
+    }
+  } while (failed);
   await talk.describe();
   talk.changed();
   say("Saved.");

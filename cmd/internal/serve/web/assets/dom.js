@@ -38,6 +38,9 @@ export function later(milliseconds, action) {
   return (...args) => { clearTimeout(timer); timer = setTimeout(() => action(...args), milliseconds); };
 }
 
+// unfold opens or closes everything that folds below an element.
+export function unfold(e, open) { for (const d of e.querySelectorAll("details")) d.open = open; }
+
 const minute = 60000, hour = 60 * minute, day = 24 * hour;
 
 // age spells how long ago a time was.

@@ -1,7 +1,7 @@
 // A conversation, as an export renders it, which grows as it does on disk.
 
 import { follow, get, getTagged } from "./api.js";
-import { age, byId, date, el, later, number, say, trying } from "./dom.js";
+import { age, byId, date, el, later, number, say, trying, unfold } from "./dom.js";
 import { actions } from "./actions.js";
 import { payloadView } from "./payload.js";
 
@@ -17,6 +17,7 @@ export class Talk {
     this.closing = new AbortController();
     this.next = 1; // number of the first message that is not here yet
     this.unseen = 0;
+    this.unfolded = false; // also what comes later
     this.refreshSoon = later(150, trying(() => this.refresh()));
   }
 
@@ -24,7 +25,9 @@ export class Talk {
 
   // open shows the conversation, and scrolls to a message, if any.
   async open(message, view) {
-    this.head = el("header", { class: "head" });
+    this.intro = el("div");
+    this.bar = el("div");
+    this.head = el("header", { class: "head" }, this.intro, this.bar);
     this.body = el("div", { id: "talk" });
     this.more = el("button", { type: "button", id: "more", hidden: true, onclick: () => this.toEnd() });
     byId("main").replaceChildren(this.head, this.body, this.more);
@@ -50,12 +53,17 @@ export class Talk {
     const s = this.session;
     document.title = s.name + " – cortext";
     const facts = [["Agent", s.agent], ["Model", s.model], ["Messages", number(s.metrics.messageCount)], ["Tool calls", number(s.metrics.toolCallCount)], ["Tokens", number(s.metrics.tokenEstimate)], ["Status", s.archived ? s.status + ", archived" : s.status], ["Last message", age(s.updatedAt)], ["Tags", s.tags.join(", ")]];
-    this.head.replaceChildren(
+    this.intro.replaceChildren(...[
       el("p", { class: "soft" }, el("a", { href: "#/", class: "back" }, "‹ All"), s.type + " · " + date(s.createdAt)),
       el("h1", { dir: "auto" }, s.name),
       el("dl", { class: "facts" }, ...facts.filter(([, v]) => v && v !== "0").map(([k, v]) => el("div", {}, el("dt", {}, k), el("dd", {}, v)))),
       about(s),
-      actions(this));
+    ].filter(Boolean));
+    if (this.bar.dataset.status === s.status) return; // the bar keeps what is pressed in it, and the focus
+    const bar = actions(this);
+    bar.dataset.status = s.status;
+    this.bar.replaceWith(bar);
+    this.bar = bar;
   }
 
   // turns reads where the turns begin: the numbers of the user's messages, and of the first.
@@ -93,14 +101,11 @@ export class Talk {
     const parts = document.createElement("template");
     parts.innerHTML = html; // from the server's renderer, which escapes all text
     for (const [i, section] of [...parts.content.children].entries()) {
+      if (this.unfolded) unfold(section, true);
       const old = section.id && this.body.querySelector("#" + CSS.escape(section.id));
       if (!old) this.body.append(section);
       else if (i === 0 && continues) old.append(...section.childNodes);
-      else if (!old.isEqualNode(section)) {
-        const open = new Set([...old.querySelectorAll("details[open]")].map((d) => d.id).filter(Boolean));
-        for (const d of section.querySelectorAll("details")) if (open.has(d.id)) d.open = true;
-        old.replaceWith(section);
-      }
+      else if (!old.isEqualNode(section)) replace(old, section);
     }
   }
 
@@ -152,6 +157,16 @@ export class Talk {
     e.classList.add("here");
     e.scrollIntoView({ block: "start" });
   }
+}
+
+// replace puts a section in the place of one with less in it. What is new comes last, so
+// what folds and what can have the focus are the same as before, in the same order.
+function replace(old, section) {
+  const now = [...section.querySelectorAll("details")], stops = "summary, a, pre, table";
+  for (const [i, d] of [...old.querySelectorAll("details")].entries()) if (now[i]) now[i].open = d.open;
+  const focus = [...old.querySelectorAll(stops)].indexOf(document.activeElement);
+  old.replaceWith(section);
+  if (focus >= 0) section.querySelectorAll(stops)[focus]?.focus({ preventScroll: true });
 }
 
 // about shows the summary, the plan and the notes.
