@@ -198,7 +198,7 @@ func TestWebPage(t *testing.T) {
 	saved := t.TempDir()
 	b.call("Page.setDownloadBehavior", map[string]any{"behavior": "allow", "downloadPath": saved}, nil)
 	b.click(button("Export"))
-	b.eval("document.querySelector('dialog [name=format]').value = 'json'", nil)
+	b.eval("document.querySelector('dialog [name=format]').value = 'json'; document.querySelector('dialog [name=reasoning]').checked = false", nil)
 	b.click("document.querySelector('dialog button.main')")
 	file = ""
 	b.until("!document.querySelector('dialog')")
@@ -222,6 +222,7 @@ func TestWebPage(t *testing.T) {
 	b.call("DOM.querySelector", map[string]any{"nodeId": doc.Root.NodeID, "selector": "#chosen"}, &input)
 	b.call("DOM.setFileInputFiles", map[string]any{"nodeId": input.NodeID, "files": []string{file}}, nil)
 	b.until("document.querySelector('dialog li a')")
+	b.until("document.querySelector('dialog li').innerText.includes('the export left out reasoning')")
 	b.eval("window.chosen.remove()", nil)
 	b.click("document.querySelector('dialog button.main')")
 	b.until("[...document.querySelectorAll('#list .row')].filter((r) => r.innerText.includes('Cache watch')).length === 2")

@@ -121,7 +121,7 @@ export async function importAll(files, changed) {
   for (const file of files) {
     try {
       const answer = await upload("/api/sessions/import", {}, file);
-      for (const one of answer.imported) lines.push(el("li", {}, `${file.name}: `, el("a", { href: "#/c/" + one.id, onclick: (e) => e.target.closest("dialog").close() }, one.name), `, ${count(one.messages, "message")}`));
+      for (const one of answer.imported) lines.push(el("li", {}, `${file.name}: `, el("a", { href: "#/c/" + one.id, onclick: (e) => e.target.closest("dialog").close() }, one.name), `, ${count(one.messages, "message")}`, ...one.warnings.map((w) => el("p", { class: "soft" }, w))));
     } catch (e) {
       lines.push(el("li", { class: "bad" }, `${file.name}: ${e.message}`));
     }
