@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"net/http"
 	"strings"
@@ -161,7 +160,7 @@ func (c *client) read(ctx context.Context) {
 		}
 		var in liveRequest
 		if err := decode(bytes.NewReader(b), &in); err != nil {
-			c.answer(ctx, failedRequest(refOf(b), invalid("this is not what a socket takes: %v", err)))
+			c.answer(ctx, failedRequest(in.Ref, invalid("this is not what a socket takes: %v", err)))
 			continue
 		}
 		switch in.Type {
@@ -183,15 +182,6 @@ func (c *client) read(ctx context.Context) {
 			c.answer(ctx, failedRequest(in.Ref, invalid("type %q is neither message nor sync", in.Type)))
 		}
 	}
-}
-
-// refOf returns the ref of a request that is otherwise not understood.
-func refOf(request []byte) string {
-	var in struct {
-		Ref string `json:"ref"`
-	}
-	_ = json.Unmarshal(request, &in) // without a ref there is none to answer with
-	return in.Ref
 }
 
 // add adds a message to the conversation. It is on disk when the answer is sent.
