@@ -179,13 +179,26 @@ func unpack(out *output, l Limits, each func(name string, content io.Reader) err
 			return err
 		}
 	}
-	if _, err := io.Copy(io.Discard, out); err != nil { // bytes after the archive also count
+	if _, err := io.Copy(padding{}, out); err != nil { // bytes after the archive also count
 		return err
 	}
 	if len(seen) == 0 {
 		return &Error{Why: "holds no file"}
 	}
 	return nil
+}
+
+// A padding takes the zero bytes that fill the last block of an archive, and nothing else, such
+// as a second bundle that was appended to the first.
+type padding struct{}
+
+func (padding) Write(b []byte) (int, error) {
+	for _, c := range b {
+		if c != 0 {
+			return 0, &Error{Why: "is followed by something else: import one bundle at a time"}
+		}
+	}
+	return len(b), nil
 }
 
 // Check reads a whole bundle without using it. It takes what the bundle unpacks to from the

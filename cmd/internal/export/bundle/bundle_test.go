@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -127,6 +128,7 @@ func TestRefused(t *testing.T) {
 		"many files":      {pack(t, tar.Header{Name: "a"}, tar.Header{Name: "b"}, tar.Header{Name: "c"}, tar.Header{Name: "d"}), "more than 3 files"},
 		"nothing":         {pack(t), "holds no file"},
 		"cut off":         {whole[:len(whole)-20], "is damaged or not a bundle"},
+		"two":             {slices.Concat(whole, whole), "is followed by something else"},
 		"foreign":         {[]byte(magic + "nothing of the kind"), "is damaged or not a bundle"},
 	} {
 		if _, err := inProcess().Check(bytes.NewReader(c.bundle), budgetFor(c.bundle, small())); err == nil || !strings.Contains(err.Error(), c.want) {
