@@ -79,11 +79,15 @@ func (r *reading) change(ctx context.Context, a picker.Action, row listing.Row) 
 	was := e.Session.Clone()
 	back.to = oneLine(e.Session.DisplayTitle())
 	var change organise.Change
+	var had string // what it is if nothing changes
 	switch a.Key {
 	case titleKey:
 		s, err := r.w.SetTitle(e, a.Text)
 		if err != nil {
 			return back, err
+		}
+		if s.Title == was.Title {
+			return back, errors.New("already called " + back.to)
 		}
 		back.did, back.to = "renamed", oneLine(s.DisplayTitle())
 		back.run = func() error { return r.restore(was.ID, backToTitle(was.Title, s.Title)) }
@@ -106,16 +110,20 @@ func (r *reading) change(ctx context.Context, a picker.Action, row listing.Row) 
 		if err != nil {
 			return back, err
 		}
-		change, back.did = organise.Tag(tags), "tagged "+oneLine(strings.Join(tags, ", "))
+		shown := oneLine(strings.Join(tags, ", "))
+		change, back.did, had = organise.Tag(tags), "tagged "+shown, "already tagged "+shown
 		if remove {
-			change, back.did = organise.Untag(tags), "no longer tagged "+oneLine(strings.Join(tags, ", "))
+			change, back.did, had = organise.Untag(tags), "no longer tagged "+shown, "was not tagged "+shown
 		}
 	default:
 		return back, fmt.Errorf("there is no action %q", a.Name)
 	}
-	after, _, err := organise.Apply(r.w, e, change)
+	after, changed, err := organise.Apply(r.w, e, change)
 	if err != nil {
 		return back, err
+	}
+	if !changed && had != "" {
+		return back, fmt.Errorf("%s: %s", had, back.to)
 	}
 	undoing := organise.SetArchived(was.Archived)
 	if a.Key == tagKey {

@@ -81,3 +81,37 @@ func TestUndoKeepsChangesOfOthers(t *testing.T) {
 		t.Errorf("the title is %q", got)
 	}
 }
+
+// TestActChangesNothing: an action that changes nothing says so, and there is nothing to undo.
+func TestActChangesNothing(t *testing.T) {
+	r := newReading(t)
+	beginIn(t, r, 1)
+	e, err := r.w.Pick("thing")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := organise.Apply(r.w, e, organise.Tag([]string{"old"})); err != nil {
+		t.Fatal(err)
+	}
+	rows, err := r.everywhere(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	title := e.Session.DisplayTitle()
+	for _, try := range []struct {
+		key        rune
+		text, want string
+	}{
+		{tagKey, "OLD", "already tagged OLD: " + title},
+		{tagKey, "-new", "was not tagged new: " + title},
+		{titleKey, title, "already called " + title},
+	} {
+		said, err := r.act(t.Context(), picker.Action{Key: try.key, Text: try.text}, rows.Row(0))
+		if err == nil || err.Error() != try.want {
+			t.Errorf("%c %s: %q, %v, want the error %q", try.key, try.text, said, err, try.want)
+		}
+	}
+	if said, err := r.undoLast(t.Context()); err == nil {
+		t.Errorf("something was undone: %s", said)
+	}
+}
