@@ -123,9 +123,8 @@ func (r *Request) named(folder string, found *secrets.Found) (words string, ok b
 	if i := strings.LastIndexByte(words, '-'); i > 0 {
 		words = words[:i] // cut off the id
 	}
-	if rest := r.Pattern.ReplaceAllString(words, "redacted"); rest != words {
-		words, ok = rest, true
-	}
+	had := words
+	words = r.Pattern.ReplaceAllString(words, "redacted")
 	without := func(text string) bool {
 		slug := store.Slug(text)
 		if len(slug) < minSlug || slug == "untitled" {
@@ -138,12 +137,12 @@ func (r *Request) named(folder string, found *secrets.Found) (words string, ok b
 			if n < len(slug) && n < 2*minSlug {
 				break
 			}
-			words, ok = strings.ReplaceAll(words, slug[:n], "redacted"), true
+			words = strings.ReplaceAll(words, slug[:n], "redacted")
 			break
 		}
 		return false
 	}
 	without(r.text)
 	found.Any(without)
-	return words, ok
+	return words, words != had // the text may be "redacted" itself
 }
