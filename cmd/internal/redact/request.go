@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"cortext/store"
 	"cortext/store/secrets"
@@ -59,6 +60,9 @@ func ForText(text, name string) (r Request, err error) {
 	text = strings.TrimRight(text, "\r\n")
 	if len(text) < minSecret {
 		return r, &InputError{fmt.Sprintf("the secret has %d bytes, but needs at least %d", len(text), minSecret), "use --pattern for a shorter text"}
+	}
+	if !utf8.ValidString(text) {
+		return r, &InputError{"the secret is not valid UTF-8", "conversations are: convert it first"}
 	}
 	return checked(Request{Name: name, Pattern: regexp.MustCompile(regexp.QuoteMeta(text)), text: text})
 }
