@@ -36,7 +36,7 @@ var rules = map[string]rule{
 	"cortext/store/filelock":         {modules: []string{"golang.org/x/sys/unix", "golang.org/x/sys/windows"}, why: "locks a file that is open; knows no record"},
 	"cortext/store/internal/folders": {modules: []string{"golang.org/x/sys/unix"}, why: "an os.Root that keeps folders open; knows no record"},
 	"cortext/store/internal/lines":   {ours: []string{"cortext/store/atomicfile"}, modules: []string{"golang.org/x/sys/unix"}, why: "appends lines; knows no record"},
-	"cortext/store/secrets":          {ours: []string{"cortext/schema/rawjson"}, why: "replaces secrets in text and JSON; knows no record"},
+	"cortext/store/secrets":          {ours: []string{"cortext/schema/clip", "cortext/schema/rawjson"}, why: "replaces secrets in text and JSON; knows no record"},
 	"cortext/store/mergefile":        {ours: []string{"cortext/schema", "cortext/schema/jsonl", "cortext/store"}, why: "merges the bytes of two versions of a file: opens none, the store names them"},
 	"cortext/store": {
 		ours: []string{"cortext/schema", "cortext/schema/clip", "cortext/schema/jsonl", "cortext/schema/rawjson", "cortext/schema/tokens", "cortext/store/atomicfile",

@@ -114,7 +114,10 @@ type Found struct {
 }
 
 // edges says whether each occurrence of a text began and ended at the edge of a word.
-type edges struct{ start, end bool }
+type edges struct {
+	start, end bool
+	line       string // the text on one line
+}
 
 // maxKnown bounds the texts that a [Known] recognizes.
 const maxKnown = 2000
@@ -123,18 +126,25 @@ func (f *Found) add(s string, start, end int) {
 	if f == nil {
 		return
 	}
-	at := edges{isEdge(s, start), isEdge(s, end)}
+	at := edges{start: isEdge(s, start), end: isEdge(s, end)}
 	old, ok := f.texts[s[start:end]]
 	switch {
 	case ok:
-		at = edges{at.start && old.start, at.end && old.end}
+		at.start, at.end, at.line = at.start && old.start, at.end && old.end, old.line
 	case len(f.texts) >= maxKnown:
 		f.full = true
 		return
 	case f.texts == nil:
 		f.texts = map[string]edges{}
 	}
-	f.texts[strings.Clone(s[start:end])] = at
+	text := strings.Clone(s[start:end])
+	if at.line == "" {
+		at.line = text
+		if strings.ContainsAny(text, "\n\r\t") || strings.Contains(text, "  ") {
+			at.line = strings.Join(strings.Fields(text), " ")
+		}
+	}
+	f.texts[text] = at
 }
 
 // Len returns the number of distinct texts.

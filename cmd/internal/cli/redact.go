@@ -357,6 +357,7 @@ func rewriteHelp(o redactOptions) string {
 		"Commit the redacted files, then rewrite the history in a fresh clone:",
 		"  1. write this line, with the text as it is in the files, into a file outside of the repository:",
 		"       " + line,
+		"     and another one for the beginning of a long text, which titles and summaries may have",
 		"  2. git filter-repo --replace-text FILE --replace-message FILE",
 		"  3. git push --force --all && git push --force --tags",
 		"Remotes, forks and other clones keep the old commits until they are also rewritten and garbage is collected.",

@@ -147,6 +147,7 @@ func (r *Redactor) find(e store.Entry) (*Conversation, *secrets.Found, error) {
 		c.add(places)
 		return err
 	})
+	r.request.known.Merge(found)
 	if err == nil {
 		err = r.files(dry).conversation(c, found)
 	}

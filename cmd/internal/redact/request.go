@@ -20,6 +20,8 @@ type Request struct {
 	text      string         // the literal text, if there is just one
 	Documents bool           // also change documents that people wrote
 	Rename    bool           // also rename folders that git knows
+
+	known *secrets.Found // the texts so far, of which there may be shortened copies
 }
 
 // An InputError reports a request that cannot be carried out.
@@ -64,7 +66,11 @@ func ForText(text, name string) (r Request, err error) {
 	if !utf8.ValidString(text) {
 		return r, &InputError{"the secret is not valid UTF-8", "conversations are: convert it first"}
 	}
-	return checked(Request{Name: name, Pattern: regexp.MustCompile(regexp.QuoteMeta(text)), text: text})
+	r, err = checked(Request{Name: name, Pattern: regexp.MustCompile(regexp.QuoteMeta(text)), text: text})
+	if err == nil {
+		_, err = secrets.Matching(r.Pattern, r.Name, r.known).Text(text, nil)
+	}
+	return r, err
 }
 
 func checked(r Request) (Request, error) {
@@ -77,12 +83,13 @@ func checked(r Request) (Request, error) {
 	case r.Pattern.MatchString(r.Name):
 		return r, &InputError{"the name for the markers contains the text", "choose another with --name"}
 	}
+	r.known = &secrets.Found{}
 	return r, nil
 }
 
-// texts returns a function that applies the request and adds what it replaces to found.
+// texts returns what applies the request and adds the texts that it replaces to found.
 func (r *Request) texts(found *secrets.Found) *secrets.Redactor {
-	return secrets.Matching(r.Pattern, r.Name, found)
+	return secrets.Matching(r.Pattern, r.Name, found).AndShortened(r.known, found)
 }
 
 // count returns b redacted and the number of replacements.
