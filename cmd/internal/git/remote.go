@@ -19,9 +19,9 @@ func Origin(ctx context.Context, dir string) string {
 
 // replicated reports whether a remote is fetched from another repository than it is pushed to:
 // a copy, which may be behind. The ways to reach one repository may differ.
-func (x Exchange) replicated(ctx context.Context, remote string) bool {
-	from, err := read(ctx, x.Root, "remote", "get-url", remote)
-	to, pushErr := read(ctx, x.Root, "remote", "get-url", "--push", remote)
+func replicated(ctx context.Context, root, remote string) bool {
+	from, err := read(ctx, root, "remote", "get-url", remote)
+	to, pushErr := read(ctx, root, "remote", "get-url", "--push", remote)
 	return err == nil && pushErr == nil && Spelled(from) != Spelled(to)
 }
 

@@ -29,18 +29,18 @@ func (x Exchange) wantKept(ctx context.Context, up upstream) error {
 	if up.remote == "." { // the user rewrote it here
 		return nil
 	}
-	were := x.reflog(ctx, up.ref)
-	gone, err := x.gone(ctx, up, were)
-	if err == nil && len(gone) > 0 && x.replicated(ctx, up.remote) {
+	were := reflog(ctx, x.Root, up.ref)
+	gone, err := lost(ctx, x.Root, up, were)
+	if err == nil && len(gone) > 0 && replicated(ctx, x.Root, up.remote) {
 		// What was pushed has not been in what is fetched.
 		were = slices.DeleteFunc(were, func(m moved) bool { return m.pushed })
-		gone, err = x.gone(ctx, up, were)
+		gone, err = lost(ctx, x.Root, up, were)
 	}
 	if err != nil || len(gone) == 0 {
 		return err
 	}
 	for i, was := range were {
-		commits, err := x.had(ctx, up, was)
+		commits, err := had(ctx, x.Root, up, was)
 		if err != nil {
 			return err
 		}
@@ -53,47 +53,47 @@ func (x Exchange) wantKept(ctx context.Context, up upstream) error {
 				return nil // the user has merged it
 			}
 		}
-		return x.rewritten(ctx, up, was, gone)
+		return rewritten(ctx, x.Root, up, was, gone)
 	}
 	return nil
 }
 
 // rewritten returns the error for commits that the upstream had, and that are still in HEAD.
-func (x Exchange) rewritten(ctx context.Context, up upstream, was moved, gone []string) error {
+func rewritten(ctx context.Context, root string, up upstream, was moved, gone []string) error {
 	drop, keep := "git pull --rebase", "git merge "+short(up.ref)
-	if IsAncestor(ctx, x.Root, up.ref, "HEAD") { // there is nothing to merge
+	if IsAncestor(ctx, root, up.ref, "HEAD") { // there is nothing to merge
 		keep = "git push " + up.there()
 	}
 	// Git finds out what to drop only if the last of it was once the end of the upstream, and
 	// nothing else has been merged since.
-	point, _ := read(ctx, x.Root, "merge-base", "--fork-point", up.ref, "HEAD")
-	left, err := revisions(ctx, x.Root, "HEAD", "^"+cmp.Or(strings.TrimSpace(point), up.ref))
+	point, _ := read(ctx, root, "merge-base", "--fork-point", up.ref, "HEAD")
+	left, err := revisions(ctx, root, "HEAD", "^"+cmp.Or(strings.TrimSpace(point), up.ref))
 	if err != nil {
 		return err
 	}
 	if len(both(gone, left)) > 0 {
-		drop = fmt.Sprintf("git rebase --onto %s %.12s", short(up.ref), MergeBase(ctx, x.Root, "HEAD", was.commit))
+		drop = fmt.Sprintf("git rebase --onto %s %.12s", short(up.ref), MergeBase(ctx, root, "HEAD", was.commit))
 	}
 	return &RewrittenError{short(up.ref), len(gone), drop, keep}
 }
 
-// gone returns the commits of HEAD that the upstream had, and does not have now.
-func (x Exchange) gone(ctx context.Context, up upstream, were []moved) ([]string, error) {
-	commits, err := x.had(ctx, up, were...)
+// lost returns the commits of HEAD that the upstream had, and does not have now.
+func lost(ctx context.Context, root string, up upstream, were []moved) ([]string, error) {
+	commits, err := had(ctx, root, up, were...)
 	if err != nil || len(commits) == 0 {
 		return nil, err
 	}
-	ahead, err := revisions(ctx, x.Root, "HEAD", "^"+up.ref)
+	ahead, err := revisions(ctx, root, "HEAD", "^"+up.ref)
 	return both(ahead, commits), err
 }
 
 // had returns the commits that the upstream had when it was somewhere, and does not have now.
-func (x Exchange) had(ctx context.Context, up upstream, were ...moved) ([]string, error) {
+func had(ctx context.Context, root string, up upstream, were ...moved) ([]string, error) {
 	list := "^" + up.ref + "\n"
 	for _, was := range were {
 		list += was.commit + "\n"
 	}
-	out, err := output(withInput(reader(ctx, x.Root, []string{"rev-list", "--ignore-missing", "--stdin"}), []byte(list)))
+	out, err := output(withInput(reader(ctx, root, []string{"rev-list", "--ignore-missing", "--stdin"}), []byte(list)))
 	return strings.Fields(out), err
 }
 
@@ -120,13 +120,16 @@ type moved struct {
 
 // reflog returns where a ref was, latest first. The last one is what was there before git wrote
 // a reflog, which a clone does not. Nothing is returned if there is no such ref.
-func (x Exchange) reflog(ctx context.Context, ref string) (list []moved) {
-	out, err := read(ctx, x.Root, "-c", "log.showSignature=false", "log", "--walk-reflogs", "--date=unix", "--format=%H %gd %gs", ref, "--")
+func reflog(ctx context.Context, root, ref string) (list []moved) {
+	out, err := read(ctx, root, "-c", "log.showSignature=false", "log", "--walk-reflogs", "--date=unix", "--format=%H %gd %gs", ref, "--")
 	if err != nil {
 		return nil
 	}
 	for line := range strings.Lines(out) { // the id, the time in ref@{TIME}, and what moved it
 		words := strings.SplitN(strings.TrimSpace(line), " ", 3)
+		if len(words) < 2 {
+			continue
+		}
 		at, _ := strconv.ParseInt(strings.TrimSuffix(words[1][strings.LastIndex(words[1], "{")+1:], "}"), 10, 64)
 		list = append(list, moved{words[0], at, len(words) == 3 && words[2] == "update by push"})
 	}
@@ -134,7 +137,7 @@ func (x Exchange) reflog(ctx context.Context, ref string) (list []moved) {
 	if len(list) == 0 {
 		before = ref
 	}
-	if first, err := read(ctx, x.Root, "rev-parse", "--quiet", "--verify", before); err == nil {
+	if first, err := read(ctx, root, "rev-parse", "--quiet", "--verify", before); err == nil {
 		list = append(list, moved{commit: strings.TrimSpace(first)})
 	}
 	return list
@@ -167,7 +170,7 @@ func (x Exchange) wantDropped(ctx context.Context, up upstream) error {
 	if err != nil {
 		return err
 	}
-	there, here := x.reflog(ctx, up.ref), x.reflog(ctx, "refs/heads/"+up.name)
+	there, here := reflog(ctx, x.Root, up.ref), reflog(ctx, x.Root, "refs/heads/"+up.name)
 	for i, was := range here {
 		if !slices.Contains(news, was.commit) {
 			continue
@@ -217,10 +220,10 @@ func (x Exchange) leased(ctx context.Context, up upstream, remote, branch string
 		return nil, nil
 	}
 	known := strings.TrimSpace(tip)
-	if _, err := read(ctx, x.Root, "merge-base", "--is-ancestor", known, "HEAD"); err != nil {
+	if !IsAncestor(ctx, x.Root, known, "HEAD") {
 		return nil, nil
 	}
-	if err := x.wantKept(ctx, up); err != nil || x.replicated(ctx, remote) {
+	if err := x.wantKept(ctx, up); err != nil || replicated(ctx, x.Root, remote) {
 		return nil, err
 	}
 	return []string{"--force-with-lease=" + branch + ":" + known}, nil
