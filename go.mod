@@ -6,7 +6,8 @@ go 1.26.5
 require (
 	charm.land/bubbletea/v2 v2.1.1 // the picker: raw mode, keys, mouse, and drawing only what changed
 	github.com/charmbracelet/colorprofile v0.4.3 // which colours the terminal has, for bubbletea: by the environment alone, else it runs tmux
-	github.com/charmbracelet/x/ansi v0.11.9 // how wide text is on a terminal
+	github.com/charmbracelet/x/ansi v0.11.9 // text of the picker: cutting what has colours
+	github.com/clipperhouse/displaywidth v0.11.0 // how wide text is on a terminal; nothing runs at start-up
 	github.com/coder/websocket v1.8.15 // WebSockets, for live updates of the server
 	github.com/fsnotify/fsnotify v1.10.1 // what changes in the agents' stores, for watch
 	github.com/google/renameio/v2 v2.0.2 // temp file and rename of session.json
@@ -44,7 +45,6 @@ require (
 	github.com/charmbracelet/x/term v0.2.2 // indirect
 	github.com/charmbracelet/x/termios v0.1.1 // indirect
 	github.com/charmbracelet/x/windows v0.2.2 // indirect
-	github.com/clipperhouse/displaywidth v0.11.0 // indirect
 	github.com/clipperhouse/uax29/v2 v2.7.0 // indirect
 	github.com/dustin/go-humanize v1.0.1 // indirect
 	github.com/google/uuid v1.6.0 // indirect

@@ -253,10 +253,14 @@ var rules = map[string]rule{
 		why: "what an agent waits for: no cobra, no HTTP, no single agent, no launch",
 	},
 	"cortext/cmd/internal/picker": {
-		ours: []string{"cortext/cmd/internal/listing", "cortext/cmd/internal/shown"},
+		ours: []string{"cortext/cmd/internal/listing"},
+		why:  "what the picker shows and returns, without what draws it",
+	},
+	"cortext/cmd/internal/picker/screen": {
+		ours: []string{"cortext/cmd/internal/listing", "cortext/cmd/internal/picker", "cortext/cmd/internal/shown"},
 		modules: []string{"charm.land/bubbletea/v2", "github.com/charmbracelet/colorprofile", "github.com/charmbracelet/x/ansi", "github.com/sahilm/fuzzy",
 			"golang.org/x/term"},
-		why: "a screen to choose on, which only the command line imports: it reads no files, and what it needs is passed in",
+		why: "a screen to choose on, which only cortext-picker imports: it reads no files, and what it needs is passed in",
 	},
 	"cortext/cmd/internal/cli": {
 		ours: []string{"cortext/cmd/internal/caller", "cortext/cmd/internal/capture", "cortext/cmd/internal/check", "cortext/cmd/internal/commits", "cortext/cmd/internal/compact", "cortext/cmd/internal/companion",
@@ -270,7 +274,7 @@ var rules = map[string]rule{
 			"cortext/cmd/internal/shown", "cortext/cmd/internal/slash", "cortext/cmd/internal/stop", "cortext/cmd/internal/summarize", "cortext/cmd/internal/watch",
 			"cortext/cmd/internal/workspace", "cortext/inject", "cortext/resume", "cortext/resume/notes", "cortext/schema", "cortext/schema/rawjson",
 			"cortext/store", "cortext/store/mergefile"},
-		modules: []string{"github.com/charmbracelet/x/ansi", "github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term"},
+		modules: []string{"github.com/clipperhouse/displaywidth", "github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term"},
 		why:     "arguments and printing; which agents there are, main says",
 	},
 	"cortext/cmd/internal/agenttest": {
@@ -309,7 +313,12 @@ var rules = map[string]rule{
 		ours: []string{"cortext/cmd/internal/hook", "cortext/inject", "cortext/inject/claude", "cortext/inject/gemini"},
 		why:  "the part of cortext that an agent waits for",
 	},
-	"cortext/cmd/cortext": {ours: []string{"cortext/cmd/internal/cli", "cortext/cmd/internal/companion", "cortext/cmd/internal/interrupt", "cortext/cmd/internal/remotesql", "cortext/inject", "cortext/inject/claude", "cortext/inject/gemini", "cortext/inject/opencode"}, why: "puts the parts together"},
+	"cortext/cmd/internal/process": {
+		ours: []string{"cortext/cmd/internal/cli", "cortext/cmd/internal/companion", "cortext/cmd/internal/interrupt", "cortext/cmd/internal/picker", "cortext/cmd/internal/remotesql", "cortext/inject", "cortext/inject/claude", "cortext/inject/gemini", "cortext/inject/opencode"},
+		why:  "puts the parts together",
+	},
+	"cortext/cmd/cortext":        {ours: []string{"cortext/cmd/internal/process"}, why: "all but the picker"},
+	"cortext/cmd/cortext-picker": {ours: []string{"cortext/cmd/internal/picker/screen", "cortext/cmd/internal/process"}, why: "what only the picker needs would make cortext start slower"},
 }
 
 // forbidden lists standard library packages that a package must not import.

@@ -24,7 +24,6 @@ var notInHook = map[string]string{
 	"crypto/tls":               "no hook speaks HTTP",
 	"text/template":            "it is large, and makes the linker keep all methods",
 	"cortext/cmd/internal/cli": "the tree of commands is built in each start",
-	"charm.land/bubbletea/v2":  "nobody chooses in a hook",
 	"cortext/inject/opencode":  "cortext-opencode handles its hooks",
 }
 
@@ -46,18 +45,20 @@ func TestHookLinks(t *testing.T) {
 	}
 }
 
-// TestWebLinks: cortext and cortext-hook do not link what only cortext-web, cortext-serve and
-// cortext-opencode need. Each of these would add 5 to 30 percent to every start. cortext-web does not link
+// TestWebLinks: cortext and cortext-hook do not link what only cortext-picker, cortext-web,
+// cortext-serve and cortext-opencode need. Each of these would add 5 to 30 percent to every start. cortext-web does not link
 // what only the server needs: an export of a bundle waits for its start.
 func TestWebLinks(t *testing.T) {
 	server := []string{"github.com/coder/websocket", "cortext/cmd/internal/serve"}
 	large := append([]string{"github.com/yuin/goldmark", "github.com/klauspost/compress", "net/http", "crypto/tls"}, server...)
 	const sqlite = "modernc.org/sqlite"
+	screens := []string{"charm.land/bubbletea/v2", "github.com/charmbracelet/x/ansi"}
 	for program, unwanted := range map[string][]string{
-		"cortext/cmd/cortext":          slices.Concat(large, []string{sqlite}),
-		"cortext/cmd/cortext-hook":     slices.Concat(large, []string{sqlite}),
-		"cortext/cmd/cortext-opencode": slices.Concat(large, []string{"cortext/cmd/internal/cli", "charm.land/bubbletea/v2"}),
-		"cortext/cmd/cortext-web":      slices.Concat(server, []string{"github.com/fsnotify/fsnotify", sqlite}),
+		"cortext/cmd/cortext":          slices.Concat(large, screens, []string{sqlite}),
+		"cortext/cmd/cortext-hook":     slices.Concat(large, screens, []string{sqlite}),
+		"cortext/cmd/cortext-opencode": slices.Concat(large, screens, []string{"cortext/cmd/internal/cli"}),
+		"cortext/cmd/cortext-web":      slices.Concat(server, screens, []string{"github.com/fsnotify/fsnotify", sqlite}),
+		"cortext/cmd/cortext-picker":   slices.Concat(large, []string{sqlite}),
 	} {
 		out, err := exec.Command("go", "list", "-deps", program).Output()
 		if err != nil {

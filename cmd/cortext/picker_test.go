@@ -125,6 +125,30 @@ func TestPicker(t *testing.T) {
 	left(t, term, 1)
 }
 
+// TestWithoutPicker: where only cortext is installed, it says what is missing, and the user
+// chooses from a numbered list.
+func TestWithoutPicker(t *testing.T) {
+	bin, err := built()
+	if err != nil {
+		t.Fatal(err)
+	}
+	alone := filepath.Join(t.TempDir(), "cortext")
+	if err := os.Link(filepath.Join(bin, "cortext"), alone); err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	must(t, "-C", dir, "init")
+	newPlans(t, dir)
+	term := commandInTerminal(t, dir, exec.Command(alone))
+	if err := term.WaitFor("cortext-picker is not installed: go install ./cmd/... ", patience); err != nil {
+		t.Fatal(err)
+	}
+	answer(t, term, "Which one? (1-3", "")
+	if err := term.Wait(); err == nil {
+		t.Error("leaving the list is called success")
+	}
+}
+
 // left checks that cortext ended and that the terminal is as it was.
 func left(t *testing.T, term *agenttest.Terminal, code int) {
 	t.Helper()

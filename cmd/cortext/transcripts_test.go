@@ -17,13 +17,14 @@ import (
 
 	"cortext/cmd/internal/cli"
 	"cortext/cmd/internal/interrupt"
+	"cortext/cmd/internal/process"
 )
 
 // cortext runs the command line in this process and returns its output.
 func cortext(t testing.TB, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
 	var out, errw bytes.Buffer
-	code = cli.Main(context.Background(), cli.Process{Args: args, In: strings.NewReader(""), Out: &out, Err: &errw, Agents: agents(), Interrupts: new(interrupt.Interrupts), Now: time.Now})
+	code = cli.Main(context.Background(), cli.Process{Args: args, In: strings.NewReader(""), Out: &out, Err: &errw, Agents: process.Agents(), Interrupts: new(interrupt.Interrupts), Now: time.Now})
 	return out.String(), errw.String(), code
 }
 
@@ -91,7 +92,7 @@ func isOurs(t *testing.T, path string) bool {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	for _, agent := range agents() {
+	for _, agent := range process.Agents() {
 		if _, err := f.Seek(0, 0); err != nil {
 			t.Fatal(err)
 		}

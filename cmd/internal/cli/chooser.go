@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"cortext/cmd/internal/companion"
 	"cortext/cmd/internal/history"
 	"cortext/cmd/internal/listing"
 	"cortext/cmd/internal/shell"
@@ -69,11 +70,11 @@ func (c chooser) toResume(ctx context.Context, query string, only *listing.Filte
 func (c chooser) pick(ctx context.Context, query string) (picked, error) {
 	all := listing.Filter{All: true}
 	switch {
-	case query == "" && c.app.terminal.fullScreen():
+	case query == "" && c.app.fullScreen():
 		return c.onFullScreen(ctx, "", all)
-	case query != "" && (c.app.terminal.fullScreen() || !c.app.terminal.present()): // needs no list of all that match
+	case query != "" && (c.app.fullScreen() || !c.app.terminal.present()): // needs no list of all that match
 		e, err := c.w.Pick(query)
-		if c.app.terminal.fullScreen() && errors.As(err, new(*workspace.AmbiguousError)) {
+		if c.app.fullScreen() && errors.As(err, new(*workspace.AmbiguousError)) {
 			return c.onFullScreen(ctx, query, all)
 		}
 		return picked{Entry: e}, err
@@ -100,7 +101,7 @@ func (c chooser) among(ctx context.Context, s selected) (picked, error) {
 	switch {
 	case !c.app.terminal.present():
 		return picked{}, &workspace.AmbiguousError{Query: s.query, Candidates: s.entries}
-	case c.app.terminal.fullScreen():
+	case c.app.fullScreen():
 		return c.onFullScreen(ctx, s.query, s.filter)
 	}
 	e, err := c.fromList(ctx, s.entries)
@@ -123,6 +124,9 @@ const mostNumbered = 20
 // fromList lets the user choose from a numbered list. This needs only a line of input and
 // works with a screen reader.
 func (c chooser) fromList(ctx context.Context, list []store.Entry) (store.Entry, error) {
+	if _, err := companion.Picker.Find(); err != nil && c.app.terminal.fits() {
+		c.app.screen.warn("a list on a full screen is not available: " + err.Error())
+	}
 	for {
 		shown := list[:min(len(list), mostNumbered)]
 		choices(c.app.screen, shown)

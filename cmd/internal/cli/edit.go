@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/charmbracelet/x/ansi"
-
 	"cortext/cmd/internal/organise"
 	"cortext/store"
 )
@@ -49,7 +47,7 @@ func (c edit) apply(ctx context.Context, a *app, w *opened, entries []store.Entr
 		}
 		title := oneLine(after.Session.DisplayTitle())
 		if width := widthOf(a.screen.out); width > 0 { // so that what happened is on the same line
-			title = ansi.Truncate(title, max(width-textWidth(": "+said), leastTitle), "…")
+			title = cutRight(title, max(width-textWidth(": "+said), leastTitle))
 		}
 		fmt.Fprintf(a.screen.out, "%s: %s\n", title, said)
 	}

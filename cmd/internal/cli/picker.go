@@ -7,14 +7,37 @@ import (
 	"strconv"
 	"strings"
 
+	"cortext/cmd/internal/companion"
 	"cortext/cmd/internal/history"
 	"cortext/cmd/internal/listing"
 	"cortext/cmd/internal/picker"
 	"cortext/cmd/internal/settings"
 )
 
+// fullScreen reports whether the picker can be shown.
+func (a *app) fullScreen() bool {
+	if !a.terminal.fits() {
+		return false
+	}
+	_, err := companion.Picker.Find()
+	return a.Pick != nil || err == nil
+}
+
+// goOnWithPicker goes on as the program that has the picker. It begins again with the same
+// arguments: this program has changed nothing and printed nothing so far.
+func (a *app) goOnWithPicker() error {
+	program, err := companion.Picker.Find()
+	if err != nil {
+		return err
+	}
+	return replaceProgram(program, append([]string{program}, a.Args...), os.Environ())
+}
+
 // onFullScreen shows the picker, in which the user chooses or starts a conversation.
 func (c chooser) onFullScreen(ctx context.Context, query string, filter listing.Filter) (picked, error) {
+	if c.app.Pick == nil {
+		return picked{}, c.app.goOnWithPicker()
+	}
 	r, err := readingIn(c.w.Env, c.app.seen())
 	if err != nil {
 		return picked{}, err
@@ -37,7 +60,7 @@ func (c chooser) onFullScreen(ctx context.Context, query string, filter listing.
 			return err
 		}
 	}
-	chosen, err := picker.Run(ctx, o)
+	chosen, err := c.app.Pick(ctx, o)
 	err = errors.Join(err, r.forgetRemoved())
 	c.app.screen.warn(r.left...)
 	if n := len(unread); n > 0 {

@@ -116,7 +116,7 @@ func runResume(a *app, cmd *cobra.Command, query string, o resumeOptions) error 
 		return listMatches(a.screen, w, recent(list, o.Since))
 	}
 	starts := !o.print && !o.dryRun
-	if starts && (query != "" || o.latest || !a.terminal.fullScreen()) { // the picker does this in the background
+	if starts && (query != "" || o.latest || !a.fullScreen()) { // the picker does this in the background
 		if err := discover(ctx, a.screen, w); err != nil {
 			return err
 		}

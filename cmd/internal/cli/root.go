@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"cortext/cmd/internal/interrupt"
+	"cortext/cmd/internal/picker"
 	"cortext/inject"
 	"cortext/store"
 )
@@ -27,6 +28,7 @@ type Process struct {
 	Agents     []inject.Agent
 	Interrupts *interrupt.Interrupts // ends the program on signals
 	Now        func() time.Time      // time.Now
+	Pick       picker.Picker         // nil: cortext-picker has it
 }
 
 // An app is one run of the program.
@@ -149,8 +151,11 @@ func begin(a *app, cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	if _, err := store.Find(dir); err != nil || !a.terminal.fullScreen() {
+	if _, err := store.Find(dir); err != nil || !a.terminal.fits() {
 		return cmd.Help()
+	}
+	if a.Pick == nil && a.fullScreen() { // now, so that the screen appears sooner
+		return a.goOnWithPicker()
 	}
 	return runResume(a, cmd, "", resumeOptions{payloadFlags: payloadFlags{sinceThen: true}})
 }

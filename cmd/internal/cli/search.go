@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/charmbracelet/x/ansi"
 	"github.com/spf13/cobra"
 
 	"cortext/cmd/internal/find"
@@ -257,8 +256,8 @@ func showFound(on screen, results []*search.Result) error {
 		}
 		title, rest := oneLine(r.Row.Title), "  "+strings.Join(about, ", ")
 		if width > 0 {
-			title = ansi.Truncate(title, width, "…")
-			rest = ansi.Truncate(rest, width-ansi.StringWidth(title), "…")
+			title = cutRight(title, width)
+			rest = cutRight(rest, width-textWidth(title))
 		}
 		fmt.Fprintln(w, bold(on.out, title)+rest)
 		left := r.Count
@@ -314,15 +313,15 @@ func partsOf(e search.Excerpt) (parts []string) {
 func fitParts(parts []string, width int) []string {
 	if len(parts) > 1 {
 		// The text before the match gets a third of the line.
-		room := max(width/3, width-ansi.StringWidth(strings.Join(parts[1:], "")))
-		for r := []rune(parts[0]); ansi.StringWidth(parts[0]) > room && len(r) > 1; {
+		room := max(width/3, width-textWidth(strings.Join(parts[1:], "")))
+		for r := []rune(parts[0]); textWidth(parts[0]) > room && len(r) > 1; {
 			r = r[1:]
 			parts[0] = "…" + string(r)
 		}
 	}
 	for i, p := range parts {
-		parts[i] = ansi.Truncate(p, width, "…")
-		width -= ansi.StringWidth(parts[i])
+		parts[i] = cutRight(p, width)
+		width -= textWidth(parts[i])
 	}
 	return parts
 }

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/charmbracelet/x/ansi"
 	"github.com/spf13/cobra"
 
 	"cortext/cmd/internal/find"
@@ -76,7 +75,7 @@ func runStats(cmd *cobra.Command, a *app, by stats.By, all bool) error {
 	width := widthOf(a.screen.out)
 	for line := range strings.Lines(b.String()) {
 		if line = strings.TrimSuffix(line, "\n"); width > 0 {
-			line = ansi.Truncate(line, width, "…") // a name is last
+			line = cutRight(line, width) // a name is last
 		}
 		fmt.Fprintln(a.screen.out, line)
 	}
@@ -136,8 +135,8 @@ func printWritten(w io.Writer, files []stats.File, width int) {
 	}
 	for _, f := range files {
 		line, name := fmt.Sprintf("%5d  ", f.Calls), oneLine(f.Path)
-		if over := len(line) + textWidth(name) - width; width > 0 && over > 0 {
-			name = ansi.TruncateLeft(name, over+1, "…")
+		if width > 0 {
+			name = cutLeft(name, width-len(line))
 		}
 		fmt.Fprintln(w, line+name)
 	}

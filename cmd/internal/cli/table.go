@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/charmbracelet/x/ansi"
 	"golang.org/x/term"
 
 	"cortext/cmd/internal/workspace"
@@ -180,8 +179,8 @@ func (t *table) line(cells []string, shown, widths []int) string {
 		cell, width := cells[i], widths[i]
 		is := textWidth(cell)
 		if t.width > 0 && is > width {
-			cell = ansi.Truncate(cell, width, "…")
-			is = ansi.StringWidth(cell)
+			cell = cutRight(cell, width)
+			is = textWidth(cell)
 		}
 		if at == len(shown)-1 {
 			b.WriteString(cell)
@@ -194,16 +193,6 @@ func (t *table) line(cells []string, shown, widths []int) string {
 		b.WriteString(cell + pad + strings.Repeat(" ", gap))
 	}
 	return strings.TrimRight(b.String(), " ")
-}
-
-// textWidth returns the width of a text in terminal columns.
-func textWidth(s string) int {
-	for i := range len(s) {
-		if s[i] >= 0x80 {
-			return ansi.StringWidth(s)
-		}
-	}
-	return len(s) // control characters are already escaped
 }
 
 // widthOf returns the width of a terminal, or 0 if the stream is not a terminal.

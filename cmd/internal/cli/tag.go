@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/charmbracelet/x/ansi"
 	"github.com/spf13/cobra"
 
 	"cortext/cmd/internal/organise"
@@ -96,7 +95,7 @@ func (s screen) printTags(counts []tagCount) {
 	for _, c := range counts {
 		tag := c.Tag
 		if textWidth(tag) > longest {
-			tag = ansi.Truncate(tag, longest, "…")
+			tag = cutRight(tag, longest)
 		}
 		pad := strings.Repeat(" ", max(longest-textWidth(tag), 0)+gap)
 		fmt.Fprintf(s.out, "%s%s%s\n", tag, pad, count(c.Conversations, "conversation"))

@@ -54,8 +54,8 @@ func (t terminal) line(ctx context.Context) (string, error) {
 	}
 }
 
-// fullScreen reports whether the terminal can show the picker.
-func (t terminal) fullScreen() bool {
+// fits reports whether the picker fits on the terminal.
+func (t terminal) fits() bool {
 	f, ok := t.out.(*os.File)
 	if !ok || !t.present() || os.Getenv("TERM") == "dumb" || os.Getenv("TERM") == "" {
 		return false

@@ -1,6 +1,6 @@
-// Package companion starts the programs that link the large libraries: [Web], [Server] and
-// [OpenCode]. A library initializes at every start of a program that links it, used or not:
-// those for HTTP, Markdown, zstd and SQLite would make every start of cortext half as long
+// Package companion starts the programs that link the large libraries: [Web], [Server],
+// [OpenCode] and [Picker]. A library initializes at every start of a program that links it, used or not:
+// those for HTTP, Markdown, zstd, SQLite and full screens would make every start of cortext half as long
 // again.
 package companion
 
@@ -22,6 +22,7 @@ const (
 	// OpenCode handles the hook calls of OpenCode, and with the argument [DatabaseWord] it
 	// reads databases (see package remotesql).
 	OpenCode Program = "cortext-opencode"
+	Picker   Program = "cortext-picker" // is cortext with the picker, and takes the same arguments
 )
 
 // The only argument of [Web]: what it should do.

@@ -122,7 +122,7 @@ func (r *refresher) resume(base *index, known *state) (s snapshot, ok bool) {
 // changedDays returns the folders that were added or removed in the given days.
 func (r *refresher) changedDays(base *index, known *state, names []string) (dirty []string, err error) {
 	changed := make([]bool, len(names))
-	inParallel(len(names), func(i int) {
+	lookInParallel(len(names), func(i int) {
 		look, ok := known.day(names[i])
 		changed[i] = !ok || look == "" || r.store.Folders().LookAtDay(names[i]) != look
 	})
@@ -290,7 +290,7 @@ func (r *refresher) outdated(v *view, at []int, read map[string]bool) (folders [
 	}
 	changed := make([]*Row, len(at))
 	var failed atomic.Pointer[error]
-	inParallel(len(at), func(k int) {
+	lookInParallel(len(at), func(k int) {
 		c, err := v.record(at[k])
 		if err != nil {
 			failed.Store(&err)

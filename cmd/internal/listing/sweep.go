@@ -123,8 +123,25 @@ func (s *sweep) compare(folders []string, progress func(done, of int)) error {
 	return nil
 }
 
+// looksAtOnce is how many files a goroutine looks at: for fewer, starting a thread takes longer.
+const looksAtOnce = 64
+
+// lookInParallel calls f with each number below n. It is inParallel for an f that takes
+// microseconds.
+func lookInParallel(n int, f func(i int)) {
+	inParallel((n+looksAtOnce-1)/looksAtOnce, func(k int) {
+		for i := k * looksAtOnce; i < min((k+1)*looksAtOnce, n); i++ {
+			f(i)
+		}
+	})
+}
+
 // inParallel calls f with each number below n.
 func inParallel(n int, f func(i int)) {
+	if n == 1 {
+		f(0)
+		return
+	}
 	var next atomic.Int64
 	var group sync.WaitGroup
 	for range min(runtime.GOMAXPROCS(0), n) {

@@ -1,8 +1,0 @@
-//go:build !clocked
-
-package main
-
-import "time"
-
-// clock returns the program's clock.
-func clock() func() time.Time { return time.Now }

@@ -1,0 +1,58 @@
+package screen
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	"cortext/cmd/internal/listing"
+	"cortext/cmd/internal/picker"
+)
+
+// TestAskingKeepsItsConversation: an answer is about the conversation that the question was
+// about, although the wheel turned or the list changed in between.
+func TestAskingKeepsItsConversation(t *testing.T) {
+	first, second := conversations()[0].ID, conversations()[1].ID
+	archived := slices.Clone(conversations())
+	archived[0].Archived = true
+	between := map[string]func(d *driver){
+		"wheel":    func(d *driver) { d.send(wheel{1}) },
+		"archived": func(d *driver) { d.reload(archived) },
+	}
+	for name, change := range between {
+		var done []string
+		o := options(conversations())
+		o.Actions = []picker.Action{{Key: 't', Name: "tag", Input: "Tags:"}, {Key: 'd', Name: "remove", Ask: "Remove it?"}}
+		o.Act = func(_ context.Context, a picker.Action, row listing.Row) (string, error) {
+			done = append(done, a.Name+" "+row.ID)
+			return "", nil
+		}
+		for _, ask := range [][]string{{"alt+d", "y"}, {"alt+t", "x", "enter"}, {"alt+a", "enter"}} {
+			done = nil
+			drive(t, o, 80, 24, func(d *driver) {
+				d.press(ask[0])
+				change(d)
+				d.press(ask[1:]...)
+				if d.left && d.m.choice.Row.ID == second || slices.ContainsFunc(done, func(s string) bool { return s != "tag "+first && s != "remove "+first }) {
+					t.Errorf("%s, then %q: about another conversation: %q, %+v", name, ask, done, d.m.choice.Row.Title)
+				}
+			})
+		}
+	}
+
+	// The list is empty when the answer comes.
+	o := options(conversations()[:1])
+	o.Actions = []picker.Action{{Key: 'd', Name: "remove", Ask: "Remove it?"}}
+	o.Act = func(context.Context, picker.Action, listing.Row) (string, error) {
+		t.Error("it was removed, although nobody sees it")
+		return "", nil
+	}
+	drive(t, o, 80, 24, func(d *driver) {
+		d.press("alt+d")
+		d.reload(archived[:1])
+		d.press("y")
+		if d.m.notice.text == "" {
+			t.Error("it does not say why nothing happens")
+		}
+	})
+}

@@ -1,0 +1,142 @@
+package screen
+
+import (
+	"strings"
+)
+
+// A hint explains a key in the last line. If there is not enough room, the least important
+// hints are left out first.
+type hint struct {
+	key, does string
+	rank      int  // 0 is the most important
+	letter    bool // a command that needs Alt while the user types words
+	off       bool
+}
+
+// hints returns the hints for the current mode.
+func (f *frame) hints() (all []hint) {
+	add := func(on bool, h hint) {
+		if on {
+			all = append(all, h)
+		}
+	}
+	switch f.mode {
+	case choosing:
+		return []hint{{key: "enter", does: "choose"}, {key: "↑↓", does: "move", rank: 2}, {key: "esc", does: "back", rank: 1}}
+	case naming:
+		does := "begin"
+		if f.pending.Input != "" {
+			does = "done"
+		}
+		return []hint{{key: "enter", does: does}, {key: "esc", does: "back", rank: 1}}
+	case confirming:
+		return []hint{{key: "y", does: "yes"}, {key: "any other key", does: "no", rank: 1}}
+	case helping:
+		return []hint{{key: "any key", does: "back"}}
+	}
+	typing := !f.inList && !f.line().empty() // then / and ? are words
+	add(len(f.list.items) > 0, hint{key: "enter", does: "resume"})
+	add(len(f.o.Agents) > 0 && len(f.list.items) > 0, hint{key: "a", does: "agent", rank: 4, letter: true})
+	add(len(f.o.Types) > 0, hint{key: "n", does: "new", rank: 5, letter: true})
+	add(f.o.Prompts != nil && len(f.list.items) > 0, hint{key: "f", does: "fork", rank: 6, letter: true})
+	for i, a := range f.o.Actions {
+		add(true, hint{key: string(a.Key), does: a.Name, rank: 8 + i, letter: true, off: f.o.ReadOnly != ""})
+	}
+	add(f.o.Undo != nil, hint{key: "u", does: "undo", rank: 19, letter: true, off: f.o.ReadOnly != ""})
+	add(f.answer.hidden > 0 && !f.said.on, hint{key: "h", does: "hidden", rank: 20, letter: true})
+	add(len(f.list.items) > 0, hint{key: "y", does: "copy id", rank: 21, letter: true})
+	add(f.o.Search != nil && !f.said.on, hint{key: "/", does: "said", rank: 7, letter: typing})
+	switch {
+	case f.l.preview == instead:
+		add(true, hint{key: "^o", does: "list", rank: 3})
+	case f.l.preview == nowhere:
+		add(true, hint{key: "^o", does: "preview", rank: 3})
+	}
+	add(f.o.Everywhere != nil, hint{key: "^a", does: map[bool]string{false: "all workspaces", true: "this workspace"}[f.everywhere], rank: 22})
+	add(!typing, hint{key: "?", does: "keys", rank: 2})
+	add(typing, hint{key: "f1", does: "keys", rank: 2})
+	switch {
+	case f.said.on:
+		add(true, hint{key: "esc", does: "list", rank: 1})
+	case !f.words.empty():
+		add(true, hint{key: "esc", does: "clear", rank: 1})
+	case f.inList:
+		add(true, hint{key: "esc", does: "words", rank: 1})
+	default:
+		add(true, hint{key: "esc", does: "leave", rank: 1})
+	}
+	return all
+}
+
+// bottom draws the last line.
+func (f *frame) bottom() string {
+	all := f.hints()
+	line := f.hintLine(all)
+	for f.ruler.width(line) > f.width && len(all) > 1 {
+		least := 0
+		for i, h := range all {
+			if h.rank >= all[least].rank {
+				least = i
+			}
+		}
+		all = append(all[:least:least], all[least+1:]...)
+		line = f.hintLine(all)
+	}
+	return line
+}
+
+// hintLine draws hints. It groups the letters that need Alt.
+func (f *frame) hintLine(all []hint) string {
+	var sb strings.Builder
+	sb.WriteString(" ")
+	alt := false
+	for i, h := range all {
+		needs := h.letter && !f.inList
+		switch {
+		case i == 0:
+		case alt && needs:
+			sb.WriteString(" ")
+		default:
+			sb.WriteString("  ")
+		}
+		if needs && !alt {
+			sb.WriteString(faint.of("alt: "))
+		}
+		alt = needs
+		look := strong
+		if h.off {
+			look = faint
+		}
+		sb.WriteString(look.of(h.key) + faint.of(" "+h.does))
+	}
+	return sb.String()
+}
+
+// help draws the list of all keys.
+func (f *frame) help(width int) []string {
+	lines := []string{" " + strong.of("Keys") + faint.of(f.ruler.fit("  letters are commands with Alt, or in the list", width-5))}
+	add := func(on bool, key, does string) {
+		if on {
+			lines = append(lines, "  "+accent.of(f.ruler.fit(key, 18))+" "+f.ruler.fit(does, width-21))
+		}
+	}
+	add(true, "words", "filter, in any order")
+	add(true, "↑ ↓ ^p ^n wheel", "move; PgUp PgDn Home End")
+	add(true, "enter", "resume; so does a double click")
+	add(true, "tab", "to the list and back")
+	add(len(f.o.Agents) > 0, "a", "resume in another agent")
+	add(len(f.o.Types) > 0, "n", "begin a conversation")
+	add(f.o.Prompts != nil, "f", "fork: begin a new conversation from a point in this one")
+	for _, a := range f.o.Actions {
+		add(true, string(a.Key), a.Name)
+	}
+	add(f.o.Undo != nil, "u", "undo the last of these")
+	add(true, "y", "copy the id")
+	add(true, "h", "show or hide hidden conversations")
+	add(f.o.Search != nil, "/", "search the messages")
+	add(true, "^o", "show or hide the preview")
+	add(f.o.Everywhere != nil, "^a", "all workspaces, or this one")
+	add(true, "esc", "one step back; q in the list leaves")
+	add(true, "^c", "leave with exit code 130")
+	return lines
+}

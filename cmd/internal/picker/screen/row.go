@@ -1,0 +1,279 @@
+package screen
+
+import (
+	"cmp"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/sahilm/fuzzy"
+
+	"cortext/cmd/internal/listing"
+	"cortext/cmd/internal/picker"
+)
+
+// The widths of the columns.
+const (
+	pointerWidth  = 2
+	timeWidth     = 6
+	typeWidth     = 10
+	initialWidth  = 1
+	messagesWidth = 5
+	agentWidth    = 8
+	statusWidth   = 7
+	tagsWidth     = 18
+	placeWidth    = 14
+)
+
+// The minimum widths of a list that shows the whole type, and one that also shows agent and status.
+const (
+	wholeType  = 61
+	allColumns = 72
+	withPlace  = 88
+)
+
+// A rowLook says how to draw rows.
+type rowLook struct {
+	ruler  ruler
+	width  int
+	tags   bool
+	places bool // rows from several workspaces
+	dated  bool // rows below headings for days
+	chosen style
+	words  []string // words to mark in titles
+	now    time.Time
+}
+
+// line draws a conversation.
+func (k *rowLook) line(r *listing.Row, chosen, gone bool) string {
+	base := plain
+	pointer := "  "
+	if chosen {
+		base, pointer = k.chosen, "❯ "
+	}
+	paint := func(s style, text string) string {
+		if gone {
+			s = struck
+		}
+		return base.and(s).of(text)
+	}
+	var sb strings.Builder
+	title := strong
+	if !chosen {
+		title = plain
+	}
+	sb.WriteString(base.and(accent).of(pointer))
+	sb.WriteString(paint(faint, k.ruler.fit(k.when(r.LastActive), timeWidth)) + base.of(" "))
+	left := k.width - pointerWidth - timeWidth - 1 - messagesWidth - 1
+	if k.width < wholeType {
+		left -= initialWidth + 1
+		first, _ := utf8.DecodeRuneInString(clean(r.Type))
+		sb.WriteString(paint(kindOf, k.ruler.fit(string(first), initialWidth)))
+	} else {
+		left -= typeWidth + 1
+		sb.WriteString(paint(kindOf, k.ruler.fit(clean(r.Type), typeWidth)))
+	}
+	all := k.width >= allColumns
+	if all {
+		left -= agentWidth + 1 + statusWidth + 1
+	}
+	if k.tags {
+		left -= tagsWidth + 1
+	}
+	place := k.places && k.width >= withPlace
+	if place {
+		left -= placeWidth + 1
+	}
+	sb.WriteString(base.of(" ") + k.title(r, left, base, title, gone) + base.of(" "))
+	status, look := statusOf(r)
+	messages := number(r.Messages)
+	switch {
+	case gone && all:
+		status = "gone"
+	case gone:
+		messages = "gone"
+	}
+	sb.WriteString(paint(faint, k.ruler.right(messages, messagesWidth)))
+	if all {
+		sb.WriteString(base.of(" ") + paint(plain, k.ruler.fit(clean(r.Agent), agentWidth)))
+		sb.WriteString(base.of(" ") + paint(look, k.ruler.fit(status, statusWidth)))
+	}
+	if place {
+		sb.WriteString(base.of(" ") + paint(faint, k.ruler.fit(clean(filepath.Base(r.Workspace)), placeWidth)))
+	}
+	if k.tags {
+		sb.WriteString(base.of(" ") + paint(faint, k.ruler.fit(tagsOf(r), tagsWidth)))
+	}
+	return sb.String()
+}
+
+// title draws a title and marks the typed words in it.
+func (k *rowLook) title(r *listing.Row, width int, base, look style, gone bool) string {
+	text := clean(r.Title)
+	if gone {
+		return base.and(struck).of(k.ruler.fit(text, width))
+	}
+	cut := k.ruler.fit(text, width)
+	return mark(cut, k.marks(cut), base, look)
+}
+
+// marks returns the byte ranges of a text that match the words.
+func (k *rowLook) marks(text string) (ranges [][2]int) {
+	lower := strings.ToLower(text)
+	for _, w := range k.words {
+		if at := strings.Index(lower, w); at >= 0 && len(lower) == len(text) {
+			ranges = append(ranges, [2]int{at, at + len(w)})
+			continue
+		}
+		if !scattered(lower, w, span) {
+			continue
+		}
+		for _, found := range fuzzy.FindNoSort(w, []string{text}) {
+			for _, at := range found.MatchedIndexes {
+				_, size := utf8.DecodeRuneInString(text[at:])
+				ranges = append(ranges, [2]int{at, at + size})
+			}
+		}
+	}
+	return ranges
+}
+
+// mark draws a text with some byte ranges marked.
+func mark(text string, ranges [][2]int, base, look style) string {
+	slices.SortFunc(ranges, func(a, b [2]int) int { return cmp.Compare(a[0], b[0]) })
+	var sb strings.Builder
+	at := 0
+	for _, r := range ranges {
+		from, to := max(r[0], at), min(r[1], len(text))
+		if from >= to {
+			continue
+		}
+		sb.WriteString(base.and(look).of(text[at:from]))
+		sb.WriteString(base.and(match).of(text[from:to]))
+		at = to
+	}
+	sb.WriteString(base.and(look).of(text[at:]))
+	return sb.String()
+}
+
+// when formats the time since a conversation was last active, in at most timeWidth columns.
+func (k *rowLook) when(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	t = t.In(k.now.Location())
+	switch days := daysBetween(t, k.now); {
+	case k.dated || days <= 0:
+		return t.Format("15:04")
+	case days < 7:
+		return t.Format("Mon _2")
+	case t.Year() == k.now.Year():
+		return t.Format("_2 Jan")
+	}
+	return t.Format("Jan'06")
+}
+
+// heading formats the day of a conversation.
+func heading(t, now time.Time) string {
+	if t.IsZero() {
+		return "No date"
+	}
+	t = t.In(now.Location())
+	switch days := daysBetween(t, now); {
+	case days <= 0:
+		return "Today"
+	case days == 1:
+		return "Yesterday"
+	case t.Year() == now.Year():
+		return t.Format("Mon 2 Jan")
+	}
+	return t.Format("Mon 2 Jan 2006")
+}
+
+// daysBetween returns how many midnights lie between two times.
+func daysBetween(t, now time.Time) int {
+	day := func(t time.Time) time.Time {
+		y, m, d := t.Date()
+		return time.Date(y, m, d, 0, 0, 0, 0, time.UTC)
+	}
+	return int(day(now).Sub(day(t)) / (24 * time.Hour))
+}
+
+// statusOf returns the status of a conversation in one word.
+func statusOf(r *listing.Row) (string, style) {
+	switch {
+	case r.Damaged:
+		return "damaged", bad
+	case r.Archived:
+		return "archive", faint
+	case r.Status == "active":
+		return "active", running
+	case r.Status == "paused":
+		return "paused", resting
+	case r.Status == "completed":
+		return "done", faint
+	}
+	return clean(r.Status), plain
+}
+
+func tagsOf(r *listing.Row) string {
+	tags := make([]string, len(r.Tags))
+	for i, tag := range r.Tags {
+		tags[i] = "#" + clean(tag)
+	}
+	return strings.Join(tags, " ")
+}
+
+// number formats a count in at most messagesWidth columns.
+func number(n int) string {
+	if n >= 100_000 {
+		return strconv.Itoa(n/1000) + "k"
+	}
+	return strconv.Itoa(n)
+}
+
+// sentence draws a hit below its conversation.
+func (k *rowLook) sentence(h picker.Hit, chosen bool) string {
+	base := plain
+	if chosen {
+		base = k.chosen
+	}
+	lead := "         "
+	if h.Message > 0 {
+		lead += "#" + strconv.Itoa(h.Message) + " "
+	}
+	more := ""
+	if h.Count > 1 {
+		more = " +" + strconv.Itoa(h.Count-1)
+	}
+	width := k.width - k.ruler.width(lead) - len(more)
+	text, marks := k.around(h, width)
+	return base.and(faint).of(lead) + mark(k.ruler.fit(text, width), marks, base, plain) + base.and(faint).of(more)
+}
+
+// around returns the part of a hit's sentence that fits a width and contains the first
+// words found, and the ranges of the words.
+func (k *rowLook) around(h picker.Hit, width int) (string, [][2]int) {
+	text, marks := h.Sentence, h.Marks
+	if len(marks) > 0 && marks[0][1] <= len(text) && k.ruler.width(text[:marks[0][1]]) > width {
+		skip := marks[0][0]
+		for n := 0; skip > 0 && n < width/3; n++ {
+			_, size := utf8.DecodeLastRuneInString(text[:skip])
+			skip -= size
+		}
+		text = text[skip:]
+		moved := make([][2]int, len(marks))
+		for i, r := range marks {
+			moved[i] = [2]int{r[0] - skip, r[1] - skip}
+		}
+		marks = moved
+	}
+	safe := clean(text)
+	if safe != text {
+		return safe, nil
+	}
+	return safe, marks
+}

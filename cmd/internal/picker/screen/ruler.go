@@ -1,0 +1,110 @@
+package screen
+
+import (
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"cortext/cmd/internal/shown"
+)
+
+// A ruler measures text in terminal columns. Terminals differ in the width of joined emoji:
+// those with mode 2027 treat a joined sequence as one character.
+type ruler ansi.Method
+
+func (u ruler) width(s string) int { return ansi.Method(u).StringWidth(s) }
+
+// mostText is how many characters of a text are examined for a line. A line holds fewer,
+// but a text may have thousands of marks that take no column.
+const mostText = 1000
+
+// clean makes text from files safe to draw on a line.
+func clean(s string) string {
+	if len(s) > mostText {
+		s = shown.Cut(s, mostText)
+	}
+	return apart(shown.Line(s))
+}
+
+// apart splits joined emoji, and removes modifiers of width and skin colour, because
+// terminals disagree: some draw a family in two columns, others in six.
+func apart(s string) string {
+	if !strings.ContainsFunc(s, joins) {
+		return s
+	}
+	var sb strings.Builder
+	var before rune
+	for _, r := range s {
+		if joins(r) && (r != zeroWidthJoiner || before >= firstEmoji) {
+			continue
+		}
+		sb.WriteRune(r)
+		before = r
+	}
+	return sb.String()
+}
+
+const (
+	zeroWidthJoiner = 0x200d
+	emojiStyle      = 0xfe0f
+	firstEmoji      = 0x2190 // symbols start here
+)
+
+func joins(r rune) bool {
+	return r == zeroWidthJoiner || r == emojiStyle || 0x1f3fb <= r && r <= 0x1f3ff
+}
+
+// fit cuts or pads a clean text to a width.
+func (u ruler) fit(s string, width int) string {
+	if width <= 0 {
+		return ""
+	}
+	w := u.width(s)
+	if w > width {
+		s = u.cut(s, width)
+		w = u.width(s)
+	}
+	return s + strings.Repeat(" ", max(width-w, 0))
+}
+
+// cut cuts a clean text that does not fit. The cutter and the ruler of x/ansi disagree
+// about some characters.
+func (u ruler) cut(s string, width int) string {
+	for most := width; ; most-- {
+		if cut := ansi.Method(u).Truncate(s, most, "…"); u.width(cut) <= width || most == 0 {
+			return cut
+		}
+	}
+}
+
+// right is like fit, but aligns to the right, for numbers.
+func (u ruler) right(s string, width int) string {
+	return strings.Repeat(" ", max(width-u.width(s), 0)) + s
+}
+
+// wrap breaks a text into at most most lines of the given width.
+func (u ruler) wrap(s string, width, most int) []string {
+	if width <= 0 || s == "" {
+		return nil
+	}
+	lines := strings.Split(ansi.Method(u).Wrap(s, width, ""), "\n")
+	if len(lines) > most {
+		rest := lines[most-1]
+		for _, line := range lines[most:] {
+			if !strings.HasSuffix(rest, "-") {
+				rest += " "
+			}
+			rest += line
+		}
+		lines = append(lines[:most-1:most-1], u.cut(rest, width))
+	}
+	return lines
+}
+
+// left cuts the start of a text that does not fit, because the end of a path says more.
+func (u ruler) left(s string, width int) string {
+	if over := u.width(s) - width; over > 0 {
+		return ansi.Method(u).TruncateLeft(s, over+1, "…")
+	}
+	return s
+}

@@ -1,0 +1,45 @@
+// Package screen lets the user find and choose a conversation on a full screen. [Run] draws a
+// list that it filters while the user types, with a preview of the chosen conversation. It
+// restores the terminal and returns what the user decided. It launches nothing, changes
+// nothing and prints nothing but its screen.
+package screen
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
+	"golang.org/x/term"
+
+	"cortext/cmd/internal/picker"
+)
+
+// framesPerSecond halves the delay between key and screen, compared with the default.
+const framesPerSecond = 120
+
+// Run is a [picker.Picker].
+func Run(ctx context.Context, o picker.Options) (picker.Choice, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	m := newModel(ctx, o)
+	if f, ok := o.Out.(*os.File); ok { // so that the first frame is complete
+		if width, height, err := term.GetSize(int(f.Fd())); err == nil {
+			m.width, m.height = width, height
+		}
+	}
+	var wheel flood
+	_, err := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(o.In), tea.WithOutput(o.Out), tea.WithEnvironment(o.Environ),
+		tea.WithColorProfile(colorprofile.Env(o.Environ)), tea.WithFPS(framesPerSecond), tea.WithFilter(wheel.fold), tea.WithoutSignalHandler()).Run()
+	ended := ctx.Err()
+	cancel()
+	m.work.wait()
+	switch {
+	case ended != nil:
+		return picker.Choice{}, ended
+	case err != nil:
+		return picker.Choice{}, fmt.Errorf("the picker failed: %w", err)
+	}
+	return m.choice, nil
+}
