@@ -7,7 +7,6 @@ import (
 	"hash/maphash"
 	"io"
 	"math/bits"
-	"strings"
 	"time"
 
 	"cortext/schema"
@@ -59,7 +58,7 @@ func (r headReader) read(log io.ReaderAt, from, to int64, add func(h head, offse
 		}
 		size := int64(0)
 		for {
-			size, plain = size+int64(len(text)), plain && !welded(text)
+			size, plain = size+int64(len(text)), plain && !jsonl.Joined(text) && bytes.IndexByte(text, 0) < 0
 			if !errors.Is(err, bufio.ErrBufferFull) {
 				break
 			}
@@ -134,22 +133,6 @@ func member(line []byte, name string) (value, rest []byte) {
 		return nil, line
 	}
 	return value[:end], value[end+1:]
-}
-
-// welded reports whether part of a line looks like the beginning of another. Quotes in
-// texts are escaped, and a nested object in our own lines follows a bracket, a comma or a
-// colon.
-func welded(line []byte) bool {
-	for at := 1; at < len(line); at++ {
-		i := bytes.Index(line[at:], []byte(`{"`))
-		if i < 0 {
-			break
-		}
-		if at += i; strings.IndexByte("[,:", line[at-1]) < 0 {
-			return true
-		}
-	}
-	return bytes.Contains(line, []byte("}{")) || bytes.IndexByte(line, 0) >= 0
 }
 
 // newLookup reads a whole log of about this many records.

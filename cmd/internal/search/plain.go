@@ -183,5 +183,5 @@ func (t *rawText) decode() string {
 
 // whole reports whether a plain line counts as whole.
 func whole(line []byte) bool {
-	return bytes.HasSuffix(line, []byte("}")) && !needle.Welded(line)
+	return bytes.HasSuffix(line, []byte("}")) && !needle.Joined(line)
 }

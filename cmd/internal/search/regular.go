@@ -23,7 +23,7 @@ var idSeed = maphash.MakeSeed()
 // read reads a whole log. It returns false if the log is not regular. It reuses memory.
 func (r *regular) read(log []byte, isCall bool) bool {
 	r.starts, r.sums = r.starts[:0], r.sums[:0]
-	if needle.Welded(log) {
+	if needle.Joined(log) {
 		return false
 	}
 	var first, last []byte

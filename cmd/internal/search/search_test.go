@@ -67,7 +67,7 @@ func (w *world) add(i int) {
 }
 
 // words are the words of random texts: some differ only in case, some need escapes.
-var words = []string{"task", "TASK", "Ta\u017Fk", "tas\u212A", "größe", "GRÖSSE", "Größe", "λόγος", "ΛΌΓΟΣ", "検索", "src/main.go", `C:\dir`, `say "hi"`, "line\nbreak", "tab\there", "a", "x\x1b[31m", "👍", "\xed\xa0\xbd", "<b>", "k", "ß", "İstanbul", "ıs", "torn", "write"}
+var words = []string{"task", "TASK", "Ta\u017Fk", "tas\u212A", "größe", "GRÖSSE", "Größe", "λόγος", "ΛΌΓΟΣ", "検索", "src/main.go", `C:\dir`, `say "hi"`, "line\nbreak", "tab\there", "a", "x\x1b[31m", "👍", "\xed\xa0\xbd", "<b>", "k", "ß", "İstanbul", "ıs", "torn", "write", "struct{}{}", "a{", "}{ "}
 
 func (w *world) text(n int) string {
 	var list []string

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"cortext/schema/jsonl"
 )
 
 // A Needle finds places where a text may be. It is safe for concurrent use.
@@ -218,17 +220,15 @@ func (n *Needle) Certain(b []byte, place int) bool {
 	return true
 }
 
-// Welded reports whether part of a line looks like the beginning of another. Quotation
-// marks in texts are escaped, and an object within a line follows a bracket, a comma or a
-// colon.
-func Welded(lines []byte) bool {
+// Joined is [jsonl.Joined], but twice as fast.
+func Joined(lines []byte) bool {
 	p := pairs{secondMask: 0xff, second: 0xff, other: [3][2]byte{{'{', '"'}, {'}', '{'}, {'}', '{'}}, more: true} // the first is NUL
-	for at := 1; at < len(lines); at++ {
+	for at := 0; at < len(lines); at++ {
 		i := p.index(lines[at:])
 		if i < 0 {
-			return false
+			break
 		}
-		if at += i; lines[at] != '{' || strings.IndexByte("[,:\n", lines[at-1]) < 0 {
+		if at += i; jsonl.JoinedAt(lines, at) {
 			return true
 		}
 	}
