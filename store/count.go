@@ -49,7 +49,7 @@ func (r counter) countRest(s *schema.Session) error {
 	if err := r.tallyCalls(&rest, calls); err != nil {
 		return err
 	}
-	if s.Tokens > math.MaxInt64-rest.tokens || s.MessageCount > math.MaxInt-rest.messages {
+	if s.Tokens > math.MaxInt64-rest.tokens || s.MessageCount > math.MaxInt-rest.messages || !addUsage(s, rest.usage) {
 		return r.recount(s, r.folders()...) // nothing counted that far
 	}
 	s.MessageCount += rest.messages
@@ -57,6 +57,25 @@ func (r counter) countRest(s *schema.Session) error {
 	s.CountedBytes = l.size
 	s.LastActive = later(s.LastActive, rest.last)
 	return nil
+}
+
+// addUsage adds to the usage of s. It returns false if the sum would be wrong.
+func addUsage(s *schema.Session, more schema.Usage) bool {
+	if s.Usage == nil {
+		return more.PromptTokens|more.CompletionTokens|more.CachedTokens == 0
+	}
+	sum := *s.Usage
+	for _, part := range []struct {
+		sum  *int64
+		more int64
+	}{{&sum.PromptTokens, more.PromptTokens}, {&sum.CompletionTokens, more.CompletionTokens}, {&sum.CachedTokens, more.CachedTokens}} {
+		if *part.sum < 0 || *part.sum > math.MaxInt64-part.more {
+			return false
+		}
+		*part.sum += part.more
+	}
+	s.Usage = &sum
+	return true
 }
 
 // recount computes the counters of s from the logs in some folders of the conversation.

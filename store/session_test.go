@@ -6,6 +6,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -29,6 +30,18 @@ func session(tb testing.TB, c *Conversation) (*schema.Session, []Damage) {
 func TestCounters(t *testing.T) {
 	s := newTestStore(t)
 	c := create(t, s)
+	message := func(n int) schema.Message {
+		m := message(n)
+		m.Usage = &schema.Usage{PromptTokens: int64(n+1) * 100, CompletionTokens: int64(n + 1), CachedTokens: 7}
+		return m
+	}
+	thread := func(from, to int) schema.Batch {
+		b := thread(from, to)
+		for i := range b.Messages {
+			b.Messages[i] = message(from + i)
+		}
+		return b
+	}
 	want := func(what string, messages int, settled bool) {
 		t.Helper()
 		sess, damage := session(t, c)
@@ -42,9 +55,10 @@ func TestCounters(t *testing.T) {
 		if err := (counter{&c.Reader}).recount(&fresh, c.folders()...); err != nil {
 			t.Fatal(err)
 		}
-		if fresh.Tokens != sess.Tokens || fresh.MessageCount != sess.MessageCount || fresh.LastActive != sess.LastActive {
-			t.Errorf("%s: %d messages, %d tokens, %s; afresh %d, %d, %s", what, sess.MessageCount, sess.Tokens, sess.LastActive,
-				fresh.MessageCount, fresh.Tokens, fresh.LastActive)
+		if fresh.Tokens != sess.Tokens || fresh.MessageCount != sess.MessageCount || fresh.LastActive != sess.LastActive ||
+			!reflect.DeepEqual(fresh.Usage, sess.Usage) {
+			t.Errorf("%s: %d messages, %d tokens, %s, %v; afresh %d, %d, %s, %v", what, sess.MessageCount, sess.Tokens, sess.LastActive, sess.Usage,
+				fresh.MessageCount, fresh.Tokens, fresh.LastActive, fresh.Usage)
 		}
 	}
 	want("empty", 0, true)

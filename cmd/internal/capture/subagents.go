@@ -38,8 +38,11 @@ func fillSubagent(tx *store.Tx, of subagentOf, add func(*store.Tx) error) error 
 		return err
 	}
 	s, _, err := tx.Session()
-	if err != nil || len(s.Sources) > 0 {
+	if err != nil {
 		return err
+	}
+	if len(s.Sources) > 0 {
+		return tx.Count()
 	}
 	if err := tx.Recount(); err != nil { // to learn when it began
 		return err
