@@ -123,8 +123,10 @@ func SHA256(data []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// A batch is emitted when it holds this many messages or bytes.
+// A batch is emitted when it holds this many messages or bytes. The first one holds fewer
+// messages, because they often suffice to name a conversation.
 const (
+	firstMessages = 8
 	batchMessages = 256
 	batchBytes    = 1 << 20
 )
@@ -133,15 +135,20 @@ const (
 type Batcher struct {
 	Emit func(Batch) error
 
-	batch Batch
-	size  int
+	batch   Batch
+	size    int
+	emitted bool // a batch
 }
 
 // Add adds a message.
 func (b *Batcher) Add(m *MessageBuilder) error {
 	b.batch.Messages = append(b.batch.Messages, m.Message)
 	b.AddTools(m.Tools, m.Blobs)
-	if b.size += m.Size(); b.size >= batchBytes || len(b.batch.Messages) >= batchMessages {
+	most := batchMessages
+	if !b.emitted {
+		most = firstMessages
+	}
+	if b.size += m.Size(); b.size >= batchBytes || len(b.batch.Messages) >= most {
 		return b.Flush()
 	}
 	return nil
@@ -162,6 +169,6 @@ func (b *Batcher) Flush() error {
 		return nil
 	}
 	batch := b.batch
-	b.batch, b.size = Batch{}, 0
+	b.batch, b.size, b.emitted = Batch{}, 0, true
 	return b.Emit(batch)
 }

@@ -64,7 +64,7 @@ func outputSucceeded(t schema.Tool) bool {
 
 // reportsFailure reports whether a line of output reports a failure.
 func reportsFailure(l string) bool {
-	return !matches("no failures", l) && containsEntry("failures", strings.ToLower(l)) || matches("failure summaries", l) || matches("failed lines", l) || locatesProblem(l)
+	return containsEntry("failures", strings.ToLower(l)) && !matches("no failures", l) || matches("failure summaries", l) || matches("failed lines", l) || locatesProblem(l)
 }
 
 // locatesProblem reports whether a line of output gives the location of a problem.

@@ -24,6 +24,19 @@ const (
 // arguments of a /workspace command count as a prompt. Other commands, greetings and
 // goodbyes count only if there is nothing better.
 func Title(messages []schema.Message) string {
+	title, _ := titleOf(messages)
+	return title
+}
+
+// Named reports whether messages after these change neither [Title] nor [Description].
+func Named(messages []schema.Message) bool {
+	_, titled := titleOf(messages)
+	_, described := descriptionOf(messages)
+	return titled && described
+}
+
+// titleOf also reports whether further messages do not change the title.
+func titleOf(messages []schema.Message) (title string, final bool) {
 	fallback := ""
 	for _, m := range messages {
 		if m.Role != schema.User {
@@ -43,10 +56,10 @@ func Title(messages []schema.Message) string {
 			continue
 		}
 		if topic := topicOf(text); topic != "" {
-			return cut(topic, maxTitle)
+			return cut(topic, maxTitle), true
 		}
 	}
-	return cmp.Or(fallback, Untitled)
+	return cmp.Or(fallback, Untitled), false
 }
 
 // unquoted removes quotation marks around the arguments as a whole.
@@ -60,6 +73,12 @@ func unquoted(arguments string) string {
 // Description returns the first prompt as typed, on one line of at most 200 runes, or
 // "" if there is none.
 func Description(messages []schema.Message) string {
+	text, _ := descriptionOf(messages)
+	return text
+}
+
+// descriptionOf also reports whether further messages do not change the description.
+func descriptionOf(messages []schema.Message) (text string, final bool) {
 	fallback := ""
 	for _, m := range messages {
 		if m.Role != schema.User {
@@ -70,10 +89,10 @@ func Description(messages []schema.Message) string {
 		if name != "" && doesNoWork(name) || isSmallTalk(m.Content) {
 			fallback = cmp.Or(fallback, text)
 		} else if text != "" {
-			return text
+			return text, true
 		}
 	}
-	return fallback
+	return fallback, false
 }
 
 // slashCommand splits a typed command, "/workspace.plan the move", into its name and

@@ -37,13 +37,18 @@ func (d *descriptions) beginning(t *inject.Transcript, o ImportOptions) (beginni
 		return p, nil
 	}
 	if d.ws.Config.CapturesAll() && o.Type == "" { // an answer before the command began a conversation of its own
-		head, err := headOf(t, p)
-		if err != nil || slices.ContainsFunc(head, func(m schema.Message) bool { return m.Role == schema.Assistant && m.Model != "" }) {
+		head, err := headOf(t, p, answered)
+		if err != nil || answered(head) {
 			return p, err
 		}
 	}
 	p.command = t.Commands[i]
 	return p, nil
+}
+
+// answered reports whether messages have an answer of a model.
+func answered(messages []schema.Message) bool {
+	return slices.ContainsFunc(messages, func(m schema.Message) bool { return m.Role == schema.Assistant && m.Model != "" })
 }
 
 // newSession builds the metadata of a new conversation from its transcript, and the
@@ -111,8 +116,8 @@ const headMessages = 40
 var errEnough = errors.New("enough")
 
 // headOf returns the first messages of a session's first conversation, up to where the
-// session moves to another.
-func headOf(t *inject.Transcript, p beginning) (head []schema.Message, err error) {
+// session moves to another, or until there are enough.
+func headOf(t *inject.Transcript, p beginning, enough func([]schema.Message) bool) (head []schema.Message, err error) {
 	ends := map[string]bool{}
 	for _, cmd := range t.Commands {
 		ends[cmd.Message] = moves(cmd) && cmd.Message != p.command.Message
@@ -127,7 +132,7 @@ func headOf(t *inject.Transcript, p beginning) (head []schema.Message, err error
 			}
 			head = append(head, m)
 		}
-		if len(head) >= headMessages {
+		if len(head) >= headMessages || enough(head) {
 			return errEnough
 		}
 		return nil

@@ -16,6 +16,7 @@ import (
 	"cortext/cmd/internal/registry"
 	"cortext/cmd/internal/workspace"
 	"cortext/inject"
+	"cortext/resume/notes"
 	"cortext/store"
 )
 
@@ -377,7 +378,7 @@ func (im *Importer) stage(t *inject.Transcript) (conv *store.Conversation, begin
 	if err != nil {
 		return nil, "", err
 	}
-	head, err := headOf(t, p)
+	head, err := headOf(t, p, notes.Named)
 	if err != nil {
 		return nil, "", err
 	}

@@ -68,9 +68,19 @@ func (w *Workspace) FinishIn(tx *store.Tx, c *store.Conversation, f Finishing) e
 	if err := count(); err != nil {
 		return err
 	}
-	h, _, err := c.History(store.Limit{Messages: summaryMessages})
-	if err != nil {
-		return err
+	var state *notes.Notes
+	var h schema.History
+	if !written {
+		if state, h, err = w.Notes.read(c, KeepNotes); err != nil {
+			return err
+		}
+	}
+	if n := len(h.Messages); n > summaryMessages {
+		h.Messages = h.Messages[n-summaryMessages:]
+	} else if n < summaryMessages && (n == 0 || h.Earlier > 0) {
+		if h, _, err = c.History(store.Limit{Messages: summaryMessages}); err != nil {
+			return err
+		}
 	}
 	touched := slices.ContainsFunc(CallsOf(h), func(t schema.Tool) bool { return notes.IsPlanTool(t.Name) })
 	if touched || f.Recount || len(damage) > 0 {
@@ -78,11 +88,7 @@ func (w *Workspace) FinishIn(tx *store.Tx, c *store.Conversation, f Finishing) e
 			return err
 		}
 	}
-	if !written {
-		state, err := w.Notes.Of(c, KeepNotes)
-		if err != nil {
-			return err
-		}
+	if state != nil {
 		s.ContextSummary = state.Summary()
 	}
 	if s.Description == "" || s.Title == notes.Untitled {

@@ -49,6 +49,13 @@ const (
 // Of returns the notes on a conversation: the cached ones, extended by what is new. If
 // caching them fails, the next reader only takes longer.
 func (n Notes) Of(c *store.Conversation, use NotesUse) (*notes.Notes, error) {
+	state, _, err := n.read(c, use)
+	return state, err
+}
+
+// read is Of. It also returns the history that it read to make the notes, with shortened
+// messages. After cached notes, that is only what is new.
+func (n Notes) read(c *store.Conversation, use NotesUse) (state *notes.Notes, h schema.History, err error) {
 	var kept cachedNotes
 	b, ok := n.store.ReadCache(notesName(c.Path()))
 	if !ok || json.Unmarshal(b, &kept) != nil || kept.State.Version != notes.Version || kept.Last == "" {
@@ -56,17 +63,16 @@ func (n Notes) Of(c *store.Conversation, use NotesUse) (*notes.Notes, error) {
 	}
 	logs, err := c.CheckpointNow() // before reading, so that the next read sees later appends
 	if err != nil {
-		return nil, err
+		return nil, h, err
 	}
-	h, _, err := c.History(store.Limit{After: kept.Last, Tokens: NotesTokens})
-	if err != nil {
-		return nil, err
+	if h, _, err = c.History(store.Limit{After: kept.Last, Tokens: NotesTokens}); err != nil {
+		return nil, h, err
 	}
 	// Another branch, or too many new messages; or what the notes cover has changed.
 	if kept.Last != "" && (len(h.Messages) > 0 && h.Messages[0].ParentID != kept.Last || revised(c, kept.Logs, h)) {
 		kept = cachedNotes{}
 		if h, _, err = c.History(store.Limit{Tokens: NotesTokens}); err != nil {
-			return nil, err
+			return nil, h, err
 		}
 	}
 	if kept.Last == "" {
@@ -83,12 +89,12 @@ func (n Notes) Of(c *store.Conversation, use NotesUse) (*notes.Notes, error) {
 		}
 		kept.Logs = logs
 		if b, err = json.Marshal(kept); err != nil {
-			return nil, fmt.Errorf("the state of %q: %w", c.Path(), err)
+			return nil, h, fmt.Errorf("the state of %q: %w", c.Path(), err)
 		}
 		_ = n.store.WriteCache(notesName(c.Path()), b)
 	}
 	kept.State.Add(rest)
-	return &kept.State, nil
+	return &kept.State, h, nil
 }
 
 // OfBranch returns the notes on a branch other than the newest, by the id of its last
