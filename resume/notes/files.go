@@ -249,3 +249,45 @@ func Written(t schema.Tool) (paths []string) {
 	}
 	return paths
 }
+
+// Changed returns the files that a call changed, by the paths that it names: those that it
+// wrote, and what its commands certainly wrote, moved and deleted.
+func Changed(t schema.Tool) (paths []string) {
+	if schema.KindOf(t.Name) != schema.ShellTool {
+		return Written(t)
+	}
+	if Outcome(t) == OK {
+		for _, e := range commandOf(t).effects() {
+			for _, at := range []string{e.path, e.from} {
+				if at != "" {
+					paths = append(paths, safePath(at))
+				}
+			}
+		}
+	}
+	return paths
+}
+
+// MayChange reports whether a call may have changed files that it does not name, as a command
+// may and the tool of a server. A command that commits them does not.
+func MayChange(t schema.Tool) bool {
+	switch schema.KindOf(t.Name) {
+	case schema.ShellTool:
+		script := commandOf(t)
+		commits := func(words []string) bool {
+			if words[0] != "git" {
+				return false
+			}
+			verb := gitVerb(words[1:])
+			return len(verb) > 0 && slices.Contains([]string{"add", "commit", "push"}, verb[0])
+		}
+		return Outcome(t) != Refused && (script.writes || script.chain(func(words []string) bool { return !isReadOnly(words) && !commits(words) }) != "")
+	case schema.OtherTool:
+		return Outcome(t) != Refused
+	}
+	return false
+}
+
+func commandOf(t schema.Tool) script {
+	return parse(leadingString(rawjson.Get(t.Input, "command")))
+}

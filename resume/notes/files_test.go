@@ -1,6 +1,11 @@
 package notes
 
-import "testing"
+import (
+	"strings"
+	"testing"
+
+	"cortext/schema"
+)
 
 // TestFiles checks that a file counts once, whichever path names it.
 func TestFiles(t *testing.T) {
@@ -51,4 +56,27 @@ func TestFiles(t *testing.T) {
 		{"not written", "-created", []string{"u: Do it", sh("cat > w/a.go <<'EOF'\nx\nEOF\nls", "0", "bash: w/a.go: No such file or directory")}},
 		{"what a program said is no work", "-created", []string{"u: Do it", sh("make > build.log && echo $x > $y", "0", "")}},
 	})
+}
+
+// TestChanged: what a call changed is certain if it names it; otherwise it may have.
+func TestChanged(t *testing.T) {
+	for _, c := range []struct {
+		command, changed string
+		may              bool
+	}{
+		{"cat a.go", "", false},
+		{"git add a.go && git commit -qm a", "", false},
+		{"git -C b commit -qm a", "", false},
+		{"git checkout a.go", "", true},
+		{"make", "", true},
+		{"sed -i s/a/b/ a.go", "s/a/b/ a.go", true},
+		{"cd /b && echo x >a.go", "/b/a.go", true},
+		{"cd b && echo x >a.go", "", true},
+		{"git mv a.go b.go", "a.go b.go a.go", true},
+	} {
+		call := schema.Tool{Name: "Bash", Input: schema.Raw(`{"command":"` + c.command + `"}`), Success: new(true)}
+		if got := strings.Join(Changed(call), " "); got != c.changed || MayChange(call) != c.may {
+			t.Errorf("%s: %q, %t", c.command, got, MayChange(call))
+		}
+	}
 }

@@ -57,7 +57,7 @@ var ErrUncommitted = errors.New("it is not committed yet")
 // dir, which is a slash-separated path relative to the workspace.
 func (c Commits) Resolve(ctx context.Context, dir, what string) (git.Logged, error) {
 	root := c.ws.Store.Root()
-	revision := what
+	revision, changed := what, ""
 	if !git.IsCommit(ctx, root, what) {
 		file, line := what, 0
 		if name, number, ok := cutLast(what, ":"); ok {
@@ -66,14 +66,16 @@ func (c Commits) Resolve(ctx context.Context, dir, what string) (git.Logged, err
 			}
 		}
 		var err error
-		if revision, err = git.LastChange(ctx, root, path.Join(dir, file), line); err != nil {
+		if revision, changed, err = git.LastChange(ctx, root, path.Join(dir, file), line); err != nil {
 			return git.Logged{}, fmt.Errorf("%q is neither a commit nor a file with a history: %w", what, err)
 		}
 		if strings.Trim(revision, "0") == "" {
 			return git.Logged{}, ErrUncommitted
 		}
 	}
-	return git.CommitNamed(ctx, root, revision, workspace.SessionTrailer)
+	commit, err := git.CommitNamed(ctx, root, revision, workspace.SessionTrailer)
+	commit.File = changed
+	return commit, err
 }
 
 func cutLast(s, sep string) (before, after string, found bool) {
@@ -102,7 +104,7 @@ func (c Commits) Why(ctx context.Context, commit git.Logged) (*Reason, error) {
 	case len(named) == 0:
 		return nil, &UnknownError{commit, commit.Values[0]}
 	case len(commit.Values) == 1:
-		r, err := c.named(commit, named[0])
+		r, err := c.named(ctx, commit, named[0])
 		if err == nil && commit.Amid {
 			r.Guesses = append(r.Guesses, "the commit names it in the middle of its message, as a quotation does")
 		}
@@ -111,7 +113,7 @@ func (c Commits) Why(ctx context.Context, commit git.Logged) (*Reason, error) {
 	// Commits that were squashed, or one that was amended: each conversation led to a part.
 	r, err := c.likeliest(ctx, commit, named)
 	if err == nil && r == nil {
-		r, err = c.named(commit, named[0])
+		r, err = c.named(ctx, commit, named[0])
 	}
 	if err != nil {
 		return nil, err
@@ -121,14 +123,14 @@ func (c Commits) Why(ctx context.Context, commit git.Logged) (*Reason, error) {
 }
 
 // named returns the reason for a commit that names a conversation.
-func (c Commits) named(commit git.Logged, e store.Entry) (*Reason, error) {
+func (c Commits) named(ctx context.Context, commit git.Logged, e store.Entry) (*Reason, error) {
 	shown, err := history.Show(c.ws.Conversations, e, history.ShowOptions{})
 	if err != nil {
 		return nil, err
 	}
 	r := &Reason{Commit: commit, Entry: e}
 	var doubt string
-	if r.Prompt, doubt = ledTo(commit, shown); doubt != "" {
+	if r.Prompt, doubt = c.trace(ctx, commit, shown).ledTo(); doubt != "" {
 		r.Guesses = append(r.Guesses, doubt)
 	}
 	return r, nil
@@ -221,11 +223,15 @@ func (c Commits) weigh(ctx context.Context, commit git.Logged, e store.Entry) (*
 	}
 	var both []string
 	for _, f := range about.Files {
-		if slices.ContainsFunc(commit.Paths, func(p string) bool { return p == f.Path || strings.HasSuffix(f.Path, "/"+p) }) {
+		if slices.ContainsFunc(commit.Asked(), func(p string) bool { return c.isFile(shown, f.Path, p) }) {
 			both = append(both, f.Path)
 		}
 	}
-	if s.files = len(both); s.files > 0 {
+	s.files = len(both)
+	switch {
+	case s.files > 0 && commit.File != "":
+		r.Guesses = append(r.Guesses, "it changed "+commit.File)
+	case s.files > 0:
 		r.Guesses = append(r.Guesses, fmt.Sprintf("it changed %d of the commit's %d files", min(s.files, len(commit.Paths)), len(commit.Paths)))
 	}
 	if !commit.At.After(e.Session.LastActive.Time()) {
@@ -242,6 +248,14 @@ func (c Commits) weigh(ctx context.Context, commit git.Logged, e store.Entry) (*
 	r.Prompt = promptBefore(shown.Messages, at)
 	if r.Prompt.ID == "" {
 		return nil, score{}, nil // nobody asked for anything before the commit
+	}
+	if s.made+s.files > 0 {
+		if led, doubt := c.trace(ctx, commit, shown).ledTo(); led.ID != "" {
+			r.Prompt = led
+			if doubt != "" {
+				r.Guesses = append(r.Guesses, doubt)
+			}
+		}
 	}
 	s.since = commit.At.Sub(r.Prompt.Timestamp.Time())
 	r.Guesses = append(r.Guesses, fmt.Sprintf("the prompt came %s before the commit", s.since.Round(time.Second)))

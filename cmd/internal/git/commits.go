@@ -21,6 +21,15 @@ type Logged struct {
 	Joined  bool     // it is a squash of other commits, as far as one can see
 	Amid    bool     // all of them are in the middle of the message, which may quote another
 	Paths   []string // of the files it changed against its first parent, below root, relative to it
+	File    string   // the one that is asked about, as it was named then, or ""
+}
+
+// Asked returns the paths that are asked about: all, or one.
+func (c Logged) Asked() []string {
+	if c.File != "" {
+		return []string{c.File}
+	}
+	return c.Paths
 }
 
 // CommitNamed returns the commit that a revision names, with the values of a trailer.
@@ -60,14 +69,23 @@ func CommitsWith(ctx context.Context, root, trailer, value string) ([]Logged, er
 	return slices.DeleteFunc(all, func(c Logged) bool { return !slices.Contains(c.Values, value) }), err
 }
 
+// Before lists the commits before one, along first parents, back to a time.
+func Before(ctx context.Context, root, commit string, since time.Time) ([]Logged, error) {
+	ctx, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
+	all, err := commits(ctx, root, "", fmt.Sprintf("--since=@%d", max(since.Unix(), 0)), "--end-of-options", commit)
+	return slices.DeleteFunc(all, func(c Logged) bool { return c.ID == commit }), err
+}
+
 // LastChange returns the id of the latest commit that changed a file or, with a line from
-// 1 on, that line, as of HEAD. The path is relative to root, with slashes.
-func LastChange(ctx context.Context, root, path string, line int) (id string, err error) {
+// 1 on, that line, as of HEAD, and the path of the file in that commit. Paths are relative to
+// root, with slashes.
+func LastChange(ctx context.Context, root, path string, line int) (id, was string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
 	var out string
 	if line > 0 {
-		out, err = read(ctx, root, "blame", "--porcelain", "--no-textconv", fmt.Sprintf("-L%d,%d", line, line), "HEAD", "--", path)
+		out, err = read(ctx, root, "-c", "core.quotePath=false", "blame", "--porcelain", "--no-textconv", fmt.Sprintf("-L%d,%d", line, line), "HEAD", "--", path)
 		if err != nil && strings.Contains(err.Error(), "could not open object name list") {
 			// The file of commits to ignore, which the user has set for all repositories, is not
 			// in this one. Nothing makes blame go on without it.
@@ -77,13 +95,23 @@ func LastChange(ctx context.Context, root, path string, line int) (id string, er
 		out, err = read(ctx, root, "-c", "log.showSignature=false", "log", "--max-count=1", "--format=%H", "HEAD", "--", path)
 	}
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
-	id, _, _ = strings.Cut(strings.TrimSpace(out), " ")
+	id, rest, _ := strings.Cut(strings.TrimSpace(out), " ")
 	if id == "" {
-		return "", fmt.Errorf("no commit changed %s", path)
+		return "", "", fmt.Errorf("no commit changed %s", path)
 	}
-	return id, nil
+	if _, name, ok := strings.Cut(rest, "\nfilename "); ok { // of a blame, from the top of the work tree
+		name, _, _ = strings.Cut(name, "\n")
+		top, err := read(ctx, root, "rev-parse", "--show-prefix")
+		if err != nil {
+			return "", "", err
+		}
+		if within, ok := strings.CutPrefix(name, strings.TrimSpace(top)); ok {
+			path = within
+		}
+	}
+	return id, path, nil
 }
 
 // commits runs git log.
@@ -115,7 +143,8 @@ func commits(ctx context.Context, root, trailer string, args ...string) (all []L
 		c := Logged{ID: parts[0], At: time.Unix(made, 0).UTC(), Written: time.Unix(written, 0).UTC(), Subject: parts[5]}
 		c.Values, c.Amid = trailers(parts[6], trailer)
 		// A server that squashes makes the commit in the name of another, at that time.
-		c.Joined = strings.Contains(parts[6], squashed) || made == written && parts[3] != parts[4]
+		// Commits that a rebase joins name their conversation once each.
+		c.Joined = strings.Contains(parts[6], squashed) || made == written && parts[3] != parts[4] || doubled(parts[6], trailer)
 		all = append(all, c)
 	}
 	return all, nil
@@ -143,6 +172,18 @@ func trailers(message, name string) (values []string, amid bool) {
 		at += len(line)
 	}
 	return values, amid && len(values) > 0
+}
+
+// doubled reports whether a message has the same trailer twice.
+func doubled(message, name string) bool {
+	lines := map[string]bool{}
+	for line := range strings.Lines(message) {
+		if line = strings.TrimSpace(line); lines[line] {
+			return true
+		}
+		lines[line] = strings.HasPrefix(line, name+":")
+	}
+	return false
 }
 
 func withInput(cmd *exec.Cmd, text []byte) *exec.Cmd {

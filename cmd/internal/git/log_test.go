@@ -35,8 +35,8 @@ func TestLogSettings(t *testing.T) {
 		since, err := Since(ctx, root, long, 10)
 		note("since", since, err)
 		for line := range 2 {
-			id, err := LastChange(ctx, root, "f", line)
-			note("last", id, err)
+			id, was, err := LastChange(ctx, root, "f", line)
+			note("last", id+" "+was, err)
 		}
 		note("history", nil, History(ctx, root, "f", 1000, func(f File, commit string) error {
 			note("version", f, nil)

@@ -1,0 +1,194 @@
+package commits
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"cortext/cmd/internal/git"
+	"cortext/cmd/internal/history"
+	"cortext/resume/notes"
+	"cortext/schema"
+)
+
+// A trace is what a conversation says of how a commit that names it came about: the user's
+// messages that may have led to it, by time.
+type trace struct {
+	commit git.Logged
+	shown  *history.Shown
+	turns  turns
+	last   schema.Message // before the commit
+
+	made  schema.Message   // what followed it made the commit; its id is empty if that is unknown
+	wrote []schema.Message // what followed them changed files of the commit that were not committed before
+	may   []schema.Message // what followed them may have changed them
+	later []schema.Message // what followed them changed them before the commit was amended or rebased
+}
+
+// trace follows a commit that names a conversation. Of a commit that is asked about for a file,
+// only that file counts.
+func (c Commits) trace(ctx context.Context, commit git.Logged, shown *history.Shown) *trace {
+	t := &trace{commit: commit, shown: shown, turns: turnsOf(shown.Messages), last: promptBefore(shown.Messages, commit.At)}
+	files := slices.DeleteFunc(slices.Clone(commit.Asked()), func(p string) bool { return strings.HasPrefix(p, "conversations/") })
+	before := c.changedBefore(ctx, commit, files, shown)
+	for _, call := range shown.Tools {
+		when := call.Timestamp.Time()
+		asked := t.turns.prompt(call.MessageID)
+		if asked.ID == "" { // the records name no parents
+			asked = promptBefore(shown.Messages, when)
+		}
+		if asked.ID == "" {
+			continue
+		}
+		if madeBy(call, commit) {
+			t.made = asked
+			break
+		}
+		changed, may := notes.Changed(call), notes.MayChange(call)
+		wrote, maybe, later := false, false, false
+		for _, p := range files {
+			names := slices.ContainsFunc(changed, func(name string) bool { return c.isFile(shown, name, p) })
+			if when.Before(commit.At.Add(time.Second)) {
+				fresh := !when.Before(before[p])
+				wrote = wrote || names && fresh
+				maybe = maybe || names || may && fresh // a commit may have had only a part of what was changed
+			} else {
+				later = later || names && asked.ID != t.last.ID && when.Before(commit.Written.Add(time.Second))
+			}
+		}
+		switch {
+		case wrote:
+			t.wrote = append(t.wrote, asked)
+		case maybe:
+			t.may = append(t.may, asked)
+		case later:
+			t.later = append(t.later, asked)
+		}
+	}
+	for _, list := range [][]schema.Message{t.wrote, t.may, t.later} {
+		slices.SortStableFunc(list, func(a, b schema.Message) int { return a.Timestamp.Time().Compare(b.Timestamp.Time()) })
+	}
+	return t
+}
+
+// changedBefore returns when the commits before one committed its files, as far back as the
+// conversation goes. What changed a file before that is in them.
+func (c Commits) changedBefore(ctx context.Context, commit git.Logged, files []string, shown *history.Shown) map[string]time.Time {
+	before := map[string]time.Time{}
+	if len(files) == 0 {
+		return before
+	}
+	earlier, err := git.Before(ctx, c.ws.Store.Root(), commit.ID, shown.Entry.Session.CreatedAt.Time())
+	if err != nil {
+		return before // every change may be the one
+	}
+	for _, e := range earlier {
+		if e.At.After(commit.At) { // the commit was moved onto it
+			continue
+		}
+		at := e.At
+		if e.Written.Before(commit.At) { // otherwise both were rebased
+			at = e.Written
+		}
+		at = at.Add(time.Second) // a commit knows only the second
+		for _, p := range e.Paths {
+			if slices.Contains(files, p) && at.After(before[p]) {
+				before[p] = at
+			}
+		}
+	}
+	return before
+}
+
+// isFile reports whether a path that a call names is a file, relative to the workspace. Where the
+// workspace was when the call was made is unknown if it is not below its folder of today.
+func (c Commits) isFile(shown *history.Shown, name, file string) bool {
+	if !strings.HasSuffix(name, path.Base(file)) {
+		return false
+	}
+	if rel, ok := c.ws.Tree.Relative(name); ok && filepath.IsAbs(name) {
+		return rel == file
+	}
+	whole := strings.ReplaceAll(name, `\`, "/")
+	if !strings.HasPrefix(whole, "/") && !(len(whole) > 2 && whole[1] == ':') {
+		return path.Join(shown.Entry.Session.WorkingDir, name) == file
+	}
+	folder, ok := strings.CutSuffix(whole, "/"+file)
+	for ok && folder != "" { // a file of that name in a folder of the workspace is another one
+		up, dir := path.Split(folder)
+		folder, file = strings.TrimSuffix(up, "/"), dir+"/"+file
+		if !filepath.IsLocal(file) {
+			break
+		}
+		_, err := os.Lstat(filepath.Join(c.ws.Store.Root(), filepath.FromSlash(file)))
+		ok = err != nil
+	}
+	return ok
+}
+
+// ledTo returns the user's message that led to the commit. doubt says why it may be another one;
+// otherwise it is empty.
+func (t *trace) ledTo() (prompt schema.Message, doubt string) {
+	last := t.last
+	if t.made.ID != "" {
+		last = t.made
+	}
+	written := has(t.wrote, last)
+	other, another := latestBut(t.wrote, last)
+	maybe, anybody := latestBut(t.may, last)
+	switch {
+	case t.made.ID != "" && (t.commit.File == "" || !another):
+		return t.made, ""
+	case t.made.ID != "" && !written:
+		return other, fmt.Sprintf("the commit was made after message %d, but only what followed message %d changed the file", last.Number, other.Number)
+	case another && !written:
+		return other, fmt.Sprintf("message %d came later, but only what followed message %d changed its files", last.Number, other.Number)
+	case t.commit.Joined && len(t.wrote) == 0 && len(t.later) > 0:
+		return t.later[len(t.later)-1], joined
+	case t.commit.Joined && t.asked(time.Time{}, t.commit.Written):
+		return last, joined
+	case len(t.later) > 0:
+		return last, fmt.Sprintf("it was amended or rebased later, after message %d had changed its files, too", t.later[0].Number)
+	case another:
+		return last, fmt.Sprintf("what followed message %d changed its files, too", other.Number)
+	case anybody && !written && has(t.may, last):
+		return last, fmt.Sprintf("what followed message %d may have changed its files, too", maybe.Number)
+	case anybody && !written:
+		return maybe, fmt.Sprintf("message %d came later, but nothing that followed it changed files", last.Number)
+	case !written && t.asked(t.commit.At.Add(time.Second), t.commit.Written):
+		return last, "it was amended or rebased later, after other messages"
+	}
+	if other := t.turns.beside(last, t.shown.Messages); other.ID != "" {
+		return last, fmt.Sprintf("the conversation went on in two places, and message %d came before it, too", other.Number)
+	}
+	return last, ""
+}
+
+const joined = "it joins other commits, which may have followed other messages"
+
+// asked reports whether there is another message of the user's in a time.
+func (t *trace) asked(after, before time.Time) bool {
+	return slices.ContainsFunc(t.shown.Messages, func(m schema.Message) bool {
+		when := m.Timestamp.Time()
+		return isPrompt(m) && m.ID != t.last.ID && when.After(after) && when.Before(before.Add(time.Second))
+	})
+}
+
+func has(list []schema.Message, m schema.Message) bool {
+	return slices.ContainsFunc(list, func(o schema.Message) bool { return o.ID == m.ID })
+}
+
+// latestBut returns the last message of a list that is not m.
+func latestBut(list []schema.Message, m schema.Message) (other schema.Message, found bool) {
+	for _, o := range slices.Backward(list) {
+		if o.ID != m.ID {
+			return o, true
+		}
+	}
+	return other, false
+}
