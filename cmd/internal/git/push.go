@@ -21,13 +21,14 @@ func (x Exchange) Push(ctx context.Context) (races int, err error) {
 	if err != nil {
 		return 0, err
 	}
+	there := x.tracked(ctx, up, remote, branch)
 	turn, err := x.awaitTurn(ctx)
 	if err != nil {
 		return 0, err
 	}
 	for began := x.Now(); ; {
-		pushing, before := x.Now(), heads(ctx, x.Root, up)
-		option, err := x.leased(ctx, up, remote, branch)
+		pushing, before := x.Now(), heads(ctx, x.Root, there)
+		option, err := x.leased(ctx, there)
 		if err != nil {
 			return races, err
 		}
@@ -38,8 +39,21 @@ func (x Exchange) Push(ctx context.Context) (races int, err error) {
 		if err == nil || !lostRace().MatchString(err.Error()) || races >= mostRaces {
 			return races, err
 		}
-		rejected, elsewhere := err, remote != up.remote || branch != up.branch
-		if elsewhere && strings.Contains(rejected.Error(), "[rejected]") { // the upstream does not have what is missing
+		rejected := err
+		if there.elsewhere && strings.Contains(rejected.Error(), "[rejected]") {
+			// It may have moved to what is here, too.
+			if len(option) > 0 {
+				if there, err = x.refetched(ctx, there); err != nil {
+					return races, err
+				}
+				if there.ref == "" || heads(ctx, x.Root, there) != before {
+					races++
+					continue
+				}
+			}
+			if dropped := new(DroppedError); errors.As(x.wantDropped(ctx, there), &dropped) {
+				return races, dropped
+			}
 			return races, fmt.Errorf("%w\nmerge what %s has in %s with git, then push", rejected, remote, strings.TrimPrefix(branch, "refs/heads/"))
 		}
 		races++
@@ -48,7 +62,7 @@ func (x Exchange) Push(ctx context.Context) (races int, err error) {
 			return races, err
 		}
 		began = x.Now()
-		if elsewhere {
+		if there.elsewhere {
 			continue
 		}
 		err = x.alone(ctx, func() error {
@@ -58,10 +72,41 @@ func (x Exchange) Push(ctx context.Context) (races int, err error) {
 		if err != nil {
 			return races, err
 		}
-		if strings.Contains(rejected.Error(), "[rejected]") && heads(ctx, x.Root, up) == before {
+		if strings.Contains(rejected.Error(), "[rejected]") && heads(ctx, x.Root, there) == before {
 			return races, fmt.Errorf("%w\ngit fetch brings nothing new from %s: merge what %s has with git, then push", rejected, up.remote, remote)
 		}
 	}
+}
+
+// tracked returns the branch to push to as if it were the upstream. Its ref is empty if nothing
+// is fetched from it.
+func (x Exchange) tracked(ctx context.Context, up upstream, remote, branch string) upstream {
+	if remote == up.remote && branch == up.branch {
+		return up
+	}
+	there := upstream{name: up.name, remote: remote, branch: branch, pushRemote: remote, elsewhere: true}
+	specs, _ := read(ctx, x.Root, "config", "--get-all", "remote."+remote+".fetch")
+	for _, spec := range strings.Fields(specs) { // such as +refs/heads/*:refs/remotes/origin/*
+		from, to, _ := strings.Cut(strings.TrimPrefix(spec, "+"), ":")
+		before, after, several := strings.Cut(from, "*")
+		switch name, begins := strings.CutPrefix(branch, before); {
+		case to == "":
+		case from == branch:
+			there.ref = to
+		case several && begins && strings.HasSuffix(name, after):
+			there.ref = strings.Replace(to, "*", strings.TrimSuffix(name, after), 1)
+		}
+	}
+	return there
+}
+
+// refetched fetches the branch to push to. Its ref is empty afterwards if somebody deleted it.
+func (x Exchange) refetched(ctx context.Context, there upstream) (upstream, error) {
+	_, err := output(attend(x.asking(ctx, "fetch", "--quiet", there.remote, there.branch)))
+	if err != nil && noBranch().MatchString(err.Error()) {
+		there.ref, err = "", nil
+	}
+	return there, err
 }
 
 // heads returns the commits of HEAD and of the fetched upstream.
@@ -80,6 +125,7 @@ var lostRace = sync.OnceValue(func() *regexp.Regexp {
 type upstream struct {
 	name, remote, branch, ref string // the local branch; its upstream there, and the ref that is fetched
 	pushRemote                string
+	elsewhere                 bool // it is only pushed to, and what is merged comes from another
 }
 
 func (x Exchange) upstream(ctx context.Context) (up upstream, err error) {
@@ -98,7 +144,7 @@ func (x Exchange) upstream(ctx context.Context) (up upstream, err error) {
 	if len(words) != 4 || words[0] == "" || words[1] == "" || words[2] == "" {
 		return up, fmt.Errorf("branch %s has no upstream: git push -u origin %[1]s", at.Branch)
 	}
-	return upstream{at.Branch, words[0], words[1], words[2], cmp.Or(words[3], words[0])}, nil
+	return upstream{name: at.Branch, remote: words[0], branch: words[1], ref: words[2], pushRemote: cmp.Or(words[3], words[0])}, nil
 }
 
 // destination returns the remote and the branch that git push would push to. Like git, it does

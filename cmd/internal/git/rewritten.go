@@ -71,7 +71,7 @@ func rewritten(ctx context.Context, root string, up upstream, was moved, gone []
 	if err != nil {
 		return err
 	}
-	if len(both(gone, left)) > 0 {
+	if up.elsewhere || len(both(gone, left)) > 0 {
 		drop = fmt.Sprintf("git rebase --onto %s %.12s", short(up.ref), MergeBase(ctx, root, "HEAD", was.commit))
 	}
 	return &RewrittenError{short(up.ref), len(gone), drop, keep}
@@ -206,13 +206,12 @@ func revisions(ctx context.Context, root string, args ...string) ([]string, erro
 	return strings.Fields(out), err
 }
 
-// leased returns the option with which git pushes to the upstream only what it would push
-// anyway, and only if the upstream is where it was when it was fetched last. Git takes a branch
-// that was reset to an older commit for one that lacks what is pushed. Nothing is returned if the
-// push goes elsewhere, also if what is fetched is a copy of it that may be behind, or if there is
-// something to merge first.
-func (x Exchange) leased(ctx context.Context, up upstream, remote, branch string) (option []string, err error) {
-	if remote != up.remote || branch != up.branch {
+// leased returns the option with which git pushes to a branch only what it would push
+// anyway, and only if the branch is where it was when it was fetched last. Git takes a branch
+// that was reset to an older commit for one that lacks what is pushed. Nothing is returned if
+// what is fetched is a copy of it that may be behind, or if there is something to merge first.
+func (x Exchange) leased(ctx context.Context, up upstream) (option []string, err error) {
+	if up.ref == "" {
 		return nil, nil
 	}
 	tip, err := read(ctx, x.Root, "rev-parse", "--quiet", "--verify", up.ref+"^{commit}")
@@ -223,8 +222,8 @@ func (x Exchange) leased(ctx context.Context, up upstream, remote, branch string
 	if !IsAncestor(ctx, x.Root, known, "HEAD") {
 		return nil, nil
 	}
-	if err := x.wantKept(ctx, up); err != nil || replicated(ctx, x.Root, remote) {
+	if err := x.wantKept(ctx, up); err != nil || replicated(ctx, x.Root, up.remote) {
 		return nil, err
 	}
-	return []string{"--force-with-lease=" + branch + ":" + known}, nil
+	return []string{"--force-with-lease=" + up.branch + ":" + known}, nil
 }
