@@ -174,8 +174,8 @@ func (l *writeLock) release() {
 }
 
 // locks are the files below locksDir that processes lock. Beside each there may be a file
-// that says who holds the lock. That is a courtesy: nothing depends on it, so failures
-// are ignored.
+// that says who holds the lock. That is a courtesy, so failures are ignored. The file's time is
+// that of the last write, see [Store.Written].
 type locks struct {
 	files *Files
 	us    string // how other processes see this one
@@ -204,8 +204,7 @@ func (l locks) lock(name string, wait time.Duration) (unlock func(), err error) 
 
 func holderFile(name string) string { return locksDir + "/" + digest([]byte(name)) }
 
-// sayHolder records that this process holds the lock of name. It opens the file once, and
-// writes only if the content differs: a read is cheaper than a write.
+// sayHolder records that this process holds the lock of name. It opens the file once.
 func (l locks) sayHolder(f **os.File, name string) {
 	if *f == nil {
 		if l.files.makeLocal(locksDir) != nil {
@@ -217,11 +216,17 @@ func (l locks) sayHolder(f **os.File, name string) {
 		}
 		*f = file
 	}
-	ours := []byte(l.us + "\n")
-	there := make([]byte, len(ours))
-	if _, err := (*f).ReadAt(there, 0); err != nil || !bytes.Equal(there, ours) {
-		_, _ = (*f).WriteAt(ours, 0)
+	_, _ = (*f).WriteAt([]byte(l.us+"\n"), 0)
+}
+
+// Written returns when a process wrote to a conversation in this work tree, as opposed to git,
+// which brings what was written elsewhere. It is zero if that is unknown.
+func (s *Store) Written(path string) time.Time {
+	info, err := s.root.Lstat(holderFile(path))
+	if err != nil {
+		return time.Time{}
 	}
+	return info.ModTime()
 }
 
 // holder returns who holds the lock of name, if known.

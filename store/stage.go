@@ -259,6 +259,7 @@ func (c stage) moveTo(base string) (err error) {
 	s.sessions.move(old, c.file(sessionFile))
 	if base == "" {
 		s.ChangeList().note(c.path)
+		s.locks.sayHolder(&c.holder, c.path)
 	}
 	return s.syncNames(path.Dir(at))
 }

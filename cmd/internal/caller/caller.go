@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"errors"
 	"slices"
+	"time"
 
 	"cortext/cmd/internal/binding"
 	"cortext/cmd/internal/capture"
@@ -30,7 +31,7 @@ func New(ws *workspace.Workspace, c *capture.Capture) Caller { return Caller{ws,
 // CORTEXT_SESSION, else of the agent session the command runs in, else the only active
 // one.
 func (c Caller) Current() (store.Entry, error) {
-	e, listed, err := c.current()
+	e, listed, err := c.current(func(store.Entry) bool { return true })
 	if err != nil || !listed {
 		return e, err
 	}
@@ -39,12 +40,26 @@ func (c Caller) Current() (store.Entry, error) {
 
 // Listed is Current, but may describe the conversation as a list does.
 func (c Caller) Listed() (store.Entry, error) {
-	e, _, err := c.current()
+	e, _, err := c.current(func(store.Entry) bool { return true })
 	return e, err
 }
 
-// current returns the current conversation; listed says that only a list describes it.
-func (c Caller) current() (e store.Entry, listed bool, err error) {
+// Here is Listed, but an active conversation counts only if it goes on in this work tree. Git
+// brings those that go on in others.
+func (c Caller) Here() (store.Entry, error) {
+	e, _, err := c.current(func(e store.Entry) bool {
+		return !e.Session.LastActive.Time().After(c.ws.Store.Written(e.Path).Add(late))
+	})
+	return e, err
+}
+
+// late is how much earlier than its last message a conversation may have been written: agents
+// and file systems have clocks of their own.
+const late = time.Minute
+
+// current returns the current conversation; listed says that only a list describes it. An active
+// one counts if wanted says so.
+func (c Caller) current(wanted func(store.Entry) bool) (e store.Entry, listed bool, err error) {
 	if id := c.ws.Env.Machine.Getenv("CORTEXT_SESSION"); id != "" {
 		e, err = c.ws.Pick(id)
 		return e, false, err
@@ -67,6 +82,7 @@ func (c Caller) current() (e store.Entry, listed bool, err error) {
 	if err != nil {
 		return e, false, err
 	}
+	active = slices.DeleteFunc(active, func(e store.Entry) bool { return !wanted(e) })
 	if busy := slices.DeleteFunc(slices.Clone(active), c.ws.Idle.Includes); len(busy) > 0 {
 		active = busy
 	}

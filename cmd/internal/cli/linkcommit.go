@@ -56,7 +56,7 @@ func runLinkCommit(cmd *cobra.Command, a *app, w *opened, list []string) error {
 	if op := git.Operation(root); op != "" && op != "bisect" {
 		return nil // an older commit is being amended or rewritten
 	}
-	e, err := w.caller().Listed()
+	e, err := w.caller().Here()
 	if err != nil || a.Now().Sub(e.Session.LastActive.Time()) > commits.Stale {
 		return nil // no conversation or several
 	}
