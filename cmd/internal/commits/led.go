@@ -28,6 +28,10 @@ type trace struct {
 	wrote []schema.Message // what followed them changed files of the commit that were not committed before
 	may   []schema.Message // what followed them may have changed them
 	later []schema.Message // what followed them changed them before the commit was amended or rebased
+
+	// The conversation comes from another clone, and what was said just before the commit may not
+	// be here: the files of a conversation may be committed later than what it led to.
+	behind bool
 }
 
 // trace follows a commit that names a conversation. Of a commit that is asked about for a file,
@@ -35,6 +39,9 @@ type trace struct {
 func (c Commits) trace(ctx context.Context, commit git.Logged, shown *history.Shown) *trace {
 	t := &trace{commit: commit, shown: shown, turns: turnsOf(shown.Messages), last: promptBefore(shown.Messages, commit.At)}
 	files := slices.DeleteFunc(slices.Clone(commit.Asked()), func(p string) bool { return strings.HasPrefix(p, "conversations/") })
+	t.behind = len(files) > 0 && c.ws.Store.Written(shown.Entry.Path).IsZero() &&
+		!slices.ContainsFunc(commit.Paths, func(p string) bool { return strings.HasPrefix(p, shown.Entry.Path+"/") }) &&
+		!slices.ContainsFunc(shown.Messages, func(m schema.Message) bool { return m.Timestamp.Time().After(commit.At) })
 	before := c.changedBefore(ctx, commit, files, shown)
 	for _, call := range shown.Tools {
 		when := call.Timestamp.Time()
@@ -160,6 +167,8 @@ func (t *trace) ledTo() (prompt schema.Message, doubt string) {
 		return last, fmt.Sprintf("what followed message %d may have changed its files, too", maybe.Number)
 	case anybody && !written:
 		return maybe, fmt.Sprintf("message %d came later, but nothing that followed it changed files", last.Number)
+	case t.behind && !written:
+		return last, fmt.Sprintf("what followed message %d is not known to have changed its files, and later messages may be missing in this clone", last.Number)
 	case !written && t.asked(t.commit.At.Add(time.Second), t.commit.Written):
 		return last, "it was amended or rebased later, after other messages"
 	}
