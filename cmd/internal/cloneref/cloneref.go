@@ -178,7 +178,7 @@ const tries = 50
 func (r Ref) Commit(ctx context.Context, message string, folders ...string) (done bool, err error) {
 	root := r.Store.Root()
 	if op := git.Operation(root); op != "" { // new records wait until it ends
-		return false, &git.UnfinishedError{Operation: op}
+		return false, &git.UnfinishedError{Operation: op, Then: "commit the folder"}
 	}
 	if err := r.Exclude(); err != nil {
 		return false, err

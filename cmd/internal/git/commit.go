@@ -28,10 +28,17 @@ const records = ".session"
 var ErrUnfinished = errors.New("an operation of git's is under way: commit the folder when that is done")
 
 // An UnfinishedError is an ErrUnfinished that names the operation, as [Operation] does.
-type UnfinishedError struct{ Operation string }
+type UnfinishedError struct {
+	Operation string
+	Then      string // what to do when it is done, or ""
+}
 
 func (e *UnfinishedError) Error() string {
-	return fmt.Sprintf("git %s is under way: finish or abort it, then commit the folder", e.Operation)
+	then := ""
+	if e.Then != "" {
+		then = ", then " + e.Then
+	}
+	return fmt.Sprintf("git %s is under way: finish or abort it%s", e.Operation, then)
 }
 
 func (e *UnfinishedError) Is(err error) bool { return err == ErrUnfinished }
@@ -63,10 +70,10 @@ func Commit(ctx context.Context, root, folder, message string) (done bool, err e
 		}
 	}()
 	if op := Operation(root); op != "" {
-		return false, &UnfinishedError{op}
+		return false, &UnfinishedError{op, "commit the folder"}
 	}
 	if inCommit(root) {
-		return false, &UnfinishedError{"commit"}
+		return false, &UnfinishedError{"commit", "commit the folder"}
 	}
 	if _, err := read(ctx, root, "rev-parse", "--absolute-git-dir"); err != nil {
 		return false, err // even if git would find a repository that came with this one, and run its programs

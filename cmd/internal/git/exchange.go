@@ -118,7 +118,7 @@ func (x Exchange) alone(ctx context.Context, f func() error) error {
 // While another process holds a lock of git's, it tries again.
 func (x Exchange) merge(ctx context.Context) (merged bool, err error) {
 	if op := Operation(x.Root); op != "" {
-		return false, &UnfinishedError{op}
+		return false, &UnfinishedError{Operation: op}
 	}
 	up, err := x.upstream(ctx)
 	if err != nil {
@@ -164,7 +164,7 @@ func (x Exchange) mergeOnce(ctx context.Context, up upstream) (merged bool, err 
 		return true, nil
 	}
 	if strings.Contains(err.Error(), "MERGE_HEAD exists") { // the user began another one meanwhile
-		return false, &UnfinishedError{"merge"}
+		return false, &UnfinishedError{Operation: "merge"}
 	}
 	kept, done, keepErr := x.keepChanged(whole)
 	if len(kept) > 0 && done {

@@ -130,6 +130,9 @@ type upstream struct {
 
 func (x Exchange) upstream(ctx context.Context) (up upstream, err error) {
 	at, ok := Head(x.Root)
+	if op := Operation(x.Root); ok && at.Branch == "" && op != "" { // as a rebase, which leaves the branch
+		return up, &UnfinishedError{Operation: op}
+	}
 	if !ok || at.Branch == "" {
 		return up, errors.New("no branch is checked out: git switch to one first")
 	}
