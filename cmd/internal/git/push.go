@@ -41,8 +41,7 @@ func (x Exchange) Push(ctx context.Context) (races int, err error) {
 		}
 		rejected := err
 		if there.elsewhere && strings.Contains(rejected.Error(), "[rejected]") {
-			// It may have moved to what is here, too.
-			if len(option) > 0 {
+			if there.ref != "" { // it may have moved to what is here, too
 				if there, err = x.refetched(ctx, there); err != nil {
 					return races, err
 				}
@@ -50,9 +49,9 @@ func (x Exchange) Push(ctx context.Context) (races int, err error) {
 					races++
 					continue
 				}
-			}
-			if dropped := new(DroppedError); errors.As(x.wantDropped(ctx, there), &dropped) {
-				return races, dropped
+				if err := cmp.Or(x.wantKept(ctx, there), x.wantDropped(ctx, there)); err != nil {
+					return races, err
+				}
 			}
 			return races, fmt.Errorf("%w\nmerge what %s has in %s with git, then push", rejected, remote, strings.TrimPrefix(branch, "refs/heads/"))
 		}
