@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"errors"
 	"slices"
-	"time"
 
 	"cortext/cmd/internal/binding"
 	"cortext/cmd/internal/capture"
@@ -29,7 +28,7 @@ func New(ws *workspace.Workspace, c *capture.Capture) Caller { return Caller{ws,
 
 // Current returns the conversation for a command that names none: the conversation of
 // CORTEXT_SESSION, else of the agent session the command runs in, else the only active
-// one.
+// one, as far as possible of those that go on in this work tree.
 func (c Caller) Current() (store.Entry, error) {
 	e, listed, err := c.current(func(store.Entry) bool { return true })
 	if err != nil || !listed {
@@ -47,15 +46,9 @@ func (c Caller) Listed() (store.Entry, error) {
 // Here is Listed, but an active conversation counts only if it goes on in this work tree. Git
 // brings those that go on in others.
 func (c Caller) Here() (store.Entry, error) {
-	e, _, err := c.current(func(e store.Entry) bool {
-		return !e.Session.LastActive.Time().After(c.ws.Store.Written(e.Path).Add(late))
-	})
+	e, _, err := c.current(c.ws.Status.IsHere)
 	return e, err
 }
-
-// late is how much earlier than its last message a conversation may have been written: agents
-// and file systems have clocks of their own.
-const late = time.Minute
 
 // current returns the current conversation; listed says that only a list describes it. An active
 // one counts if wanted says so.
@@ -83,6 +76,9 @@ func (c Caller) current(wanted func(store.Entry) bool) (e store.Entry, listed bo
 		return e, false, err
 	}
 	active = slices.DeleteFunc(active, func(e store.Entry) bool { return !wanted(e) })
+	if here := slices.DeleteFunc(slices.Clone(active), func(e store.Entry) bool { return !c.ws.Status.IsHere(e) }); len(here) > 0 {
+		active = here
+	}
 	if busy := slices.DeleteFunc(slices.Clone(active), c.ws.Idle.Includes); len(busy) > 0 {
 		active = busy
 	}

@@ -70,7 +70,7 @@ func (v Status) pauseOthers(path string) (paused []string, err error) {
 		return nil, err
 	}
 	for _, e := range active {
-		if e.Path == path {
+		if e.Path == path || !v.IsHere(e) {
 			continue
 		}
 		if _, err := v.conversations.Edit(e, func(s *schema.Session) error {
@@ -83,6 +83,16 @@ func (v Status) pauseOthers(path string) (paused []string, err error) {
 	}
 	return paused, nil
 }
+
+// IsHere reports whether an active conversation goes on in this work tree. Git brings those that
+// go on in others.
+func (v Status) IsHere(e store.Entry) bool {
+	return !e.Session.LastActive.Time().After(v.conversations.Store.Written(e.Path).Add(late))
+}
+
+// late is how much earlier than its last message a conversation may have been written: agents
+// and file systems have clocks of their own.
+const late = time.Minute
 
 // Active lists the active conversations.
 func (v Status) Active() ([]store.Entry, error) {
