@@ -3,6 +3,7 @@ package notes
 import (
 	_ "embed"
 	"regexp"
+	"regexp/syntax"
 	"slices"
 	"strconv"
 	"strings"
@@ -37,6 +38,70 @@ var words = sync.OnceValue(func() map[string][]string {
 type pattern struct {
 	*regexp.Regexp
 	begins *regexp.Regexp // nil if none is anchored
+	needs  []string       // a match has one of these texts, in lower case; empty: not known
+}
+
+// possible reports whether a text may match. It is several times faster than to match.
+func (p pattern) possible(text string) bool {
+	if len(p.needs) == 0 {
+		return true
+	}
+	text = strings.ToLower(text)
+	return slices.ContainsFunc(p.needs, func(need string) bool { return strings.Contains(text, need) })
+}
+
+// needsOf returns texts of which every match of a regular expression has one, in lower case.
+// It returns nothing if it does not know any.
+func needsOf(re *syntax.Regexp) (needs []string) {
+	switch re.Op {
+	case syntax.OpLiteral:
+		text := strings.ToLower(string(re.Rune))
+		if re.Flags&syntax.FoldCase != 0 { // long s and the Kelvin sign are s and k, too
+			text = longest(strings.FieldsFunc(text, func(r rune) bool { return r == 's' || r == 'k' }))
+		}
+		if text != "" {
+			needs = []string{text}
+		}
+	case syntax.OpCapture, syntax.OpPlus:
+		return needsOf(re.Sub[0])
+	case syntax.OpRepeat:
+		if re.Min > 0 {
+			return needsOf(re.Sub[0])
+		}
+	case syntax.OpAlternate:
+		for _, sub := range re.Sub {
+			some := needsOf(sub)
+			if len(some) == 0 {
+				return nil
+			}
+			needs = append(needs, some...)
+		}
+	case syntax.OpConcat: // the part that the fewest texts have
+		for _, sub := range re.Sub {
+			if some := needsOf(sub); len(some) > 0 && len(shortest(some)) > len(shortest(needs)) {
+				needs = some
+			}
+		}
+	}
+	return needs
+}
+
+func shortest(texts []string) (text string) {
+	for i, t := range texts {
+		if i == 0 || len(t) < len(text) {
+			text = t
+		}
+	}
+	return text
+}
+
+func longest(texts []string) (text string) {
+	for _, t := range texts {
+		if len(t) > len(text) {
+			text = t
+		}
+	}
+	return text
 }
 
 // patterns returns the lists of regular expressions by name.
@@ -56,6 +121,14 @@ var patterns = sync.OnceValue(func() map[string]pattern {
 			}
 		}
 		var p pattern
+		if all, err := syntax.Parse("(?:"+strings.Join(list, ")|(?:")+")", syntax.Perl); err == nil {
+			needs := needsOf(all)
+			for _, need := range needs {
+				if !slices.ContainsFunc(needs, func(other string) bool { return other != need && strings.Contains(need, other) }) && !slices.Contains(p.needs, need) {
+					p.needs = append(p.needs, need)
+				}
+			}
+		}
 		if len(begins) > 0 {
 			p.begins = regexp.MustCompile("^(?:(?:" + strings.Join(begins, ")|(?:") + "))")
 		}
@@ -81,5 +154,8 @@ func containsEntry(list, text string) bool {
 // beginning of a line.
 func matches(list, line string) bool {
 	p, line := patterns()[list], line[:min(len(line), maxText)]
+	if !p.possible(line) {
+		return false
+	}
 	return p.begins != nil && p.begins.MatchString(line) || p.MatchString(line)
 }
