@@ -8,6 +8,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"runtime/debug"
 
 	"cortext/cmd/internal/companion"
 	"cortext/cmd/internal/export"
@@ -15,6 +16,9 @@ import (
 	"cortext/cmd/internal/export/page/markdown"
 	"cortext/cmd/internal/openai"
 )
+
+// garbagePercent lets garbage grow to five times what is in use: the compressor needs little.
+const garbagePercent = 400
 
 func main() {
 	if err := run(os.Args[1:]); err != nil {
@@ -33,6 +37,7 @@ func run(args []string) error {
 	case word == companion.PageWord:
 		return export.RenderPage(os.Stdin, os.Stdout, markdown.New().Append)
 	case word == companion.CompressWord:
+		debug.SetGCPercent(garbagePercent)
 		return zstd.CompressAll(os.Stdout, os.Stdin)
 	case word == companion.DecompressWord:
 		return zstd.DecompressAll(os.Stdout, os.Stdin)

@@ -113,6 +113,9 @@ func AppendQuote(dst []byte, s string) []byte {
 	for i := 0; i < len(s); {
 		c := s[i]
 		if c >= 0x20 && c < utf8.RuneSelf && c != '"' && c != '\\' {
+			if i+9 < len(s) {
+				i += plainASCII(s[i+1:])
+			}
 			i++
 			continue
 		}
@@ -165,6 +168,19 @@ func AppendQuote(dst []byte, s string) []byte {
 	return append(dst, '"')
 }
 
+// plainASCII counts bytes that [AppendQuote] takes as they are, eight at a time. It may stop
+// up to seven bytes too early.
+func plainASCII(s string) (n int) {
+	for ; n+8 <= len(s); n += 8 {
+		x := uint64(s[n]) | uint64(s[n+1])<<8 | uint64(s[n+2])<<16 | uint64(s[n+3])<<24 |
+			uint64(s[n+4])<<32 | uint64(s[n+5])<<40 | uint64(s[n+6])<<48 | uint64(s[n+7])<<56
+		if found := ends(x) | x&highs; found != 0 {
+			return n + bits.TrailingZeros64(found)/8
+		}
+	}
+	return n
+}
+
 // surrogate reads a surrogate in its three-byte form at the start of s.
 func surrogate(s string) (rune, bool) {
 	if len(s) < 3 || s[0] != 0xED || s[1] < 0xA0 || s[1] > 0xBF || s[2] < 0x80 || s[2] > 0xBF {
@@ -203,14 +219,9 @@ func skipString(b []byte, i int) (int, error) {
 // string, or is not allowed in one. It looks at eight at a time, because most of a
 // transcript is strings and each is scanned several times.
 func plain(b []byte) int {
-	const ones, highs = 0x0101010101010101, 0x8080808080808080
 	i := 0
 	for ; i+8 <= len(b); i += 8 {
-		x := binary.LittleEndian.Uint64(b[i:])
-		quote, backslash := x^('"'*ones), x^('\\'*ones)
-		// In each term the high bit of a byte is set if the byte is below 0x20, or zero.
-		// Above the first such byte there may be false positives.
-		if found := ((x-0x20*ones)&^x | (quote-ones)&^quote | (backslash-ones)&^backslash) & highs; found != 0 {
+		if found := ends(binary.LittleEndian.Uint64(b[i:])); found != 0 {
 			return i + bits.TrailingZeros64(found)/8
 		}
 	}
@@ -220,6 +231,17 @@ func plain(b []byte) int {
 		}
 	}
 	return i
+}
+
+const ones, highs = 0x0101010101010101, 0x8080808080808080
+
+// ends finds quotation marks, backslashes and control bytes in eight bytes: the lowest bit that
+// is set is in the first one.
+func ends(x uint64) uint64 {
+	quote, backslash := x^('"'*ones), x^('\\'*ones)
+	// In each term the high bit of a byte is set if the byte is below 0x20, or zero. Above
+	// the first such byte there may be false positives.
+	return ((x-0x20*ones)&^x | (quote-ones)&^quote | (backslash-ones)&^backslash) & highs
 }
 
 // escapeLen returns the length of the escape that b begins with, or 0 if there is none.

@@ -15,7 +15,7 @@ const windowBytes = 1 << 20
 
 // Compress returns a writer that compresses to the given one. Close it to finish the data.
 func Compress(to io.Writer) (io.WriteCloser, error) {
-	return zstd.NewWriter(to, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(windowBytes), zstd.WithLowerEncoderMem(true), zstd.WithEncoderLevel(zstd.SpeedFastest))
+	return zstd.NewWriter(to, zstd.WithEncoderConcurrency(2), zstd.WithWindowSize(windowBytes), zstd.WithLowerEncoderMem(true), zstd.WithEncoderLevel(zstd.SpeedFastest))
 }
 
 // Decompress returns a reader that decompresses the given one. It uses at most 256 MiB of
