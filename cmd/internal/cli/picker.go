@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"os"
+	"runtime/debug"
 	"strconv"
 	"strings"
+	"time"
 
 	"cortext/cmd/internal/companion"
 	"cortext/cmd/internal/history"
@@ -33,10 +35,21 @@ func (a *app) goOnWithPicker() error {
 	return replaceProgram(program, append([]string{program}, a.Args...), os.Environ())
 }
 
+// How much garbage may grow for a moment while the picker starts, in percent of what is in use.
+const (
+	firstGarbagePercent = 1000
+	firstGarbage        = 200 * time.Millisecond
+)
+
 // onFullScreen shows the picker, in which the user chooses or starts a conversation.
 func (c chooser) onFullScreen(ctx context.Context, query string, filter listing.Filter) (picked, error) {
 	if c.app.Pick == nil {
 		return picked{}, c.app.goOnWithPicker()
+	}
+	if c.app.collects {
+		// The first frame of a large workspace should not wait for the collector.
+		debug.SetGCPercent(firstGarbagePercent)
+		time.AfterFunc(firstGarbage, func() { debug.SetGCPercent(garbagePercent) })
 	}
 	r, err := readingIn(c.w.Env, c.app.seen())
 	if err != nil {

@@ -38,6 +38,7 @@ type app struct {
 	screen   screen
 	terminal terminal
 	pager    pager
+	collects bool // the user has not set how garbage is collected
 }
 
 func newApp(p Process) *app {
@@ -49,11 +50,18 @@ func newApp(p Process) *app {
 // returns the signal's exit code. At a yes-or-no question Ctrl-C means no, with exit code
 // 1.
 func Main(ctx context.Context, p Process) int {
-	if debug.SetMemoryLimit(-1) == math.MaxInt64 { // unless the user has set a limit
+	collects := debug.SetMemoryLimit(-1) == math.MaxInt64
+	if collects { // unless the user has set a limit
 		debug.SetMemoryLimit(softMemory)
 		debug.SetGCPercent(garbagePercent)
 	}
 	a := newApp(p)
+	a.collects = collects
+	if len(p.Args) == 0 && p.Pick == nil && a.fullScreen() { // before anything else, so that the screen appears sooner
+		if err := a.goOnWithPicker(); err != nil {
+			a.screen.warn(err.Error())
+		}
+	}
 	args := withCommand(p.Args)
 	root := rootCommand(a, args)
 	root.SetArgs(args)
@@ -153,9 +161,6 @@ func begin(a *app, cmd *cobra.Command) error {
 	}
 	if _, err := store.Find(dir); err != nil || !a.terminal.fits() {
 		return cmd.Help()
-	}
-	if a.Pick == nil && a.fullScreen() { // now, so that the screen appears sooner
-		return a.goOnWithPicker()
 	}
 	return runResume(a, cmd, "", resumeOptions{payloadFlags: payloadFlags{sinceThen: true}})
 }

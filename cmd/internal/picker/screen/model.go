@@ -82,11 +82,18 @@ type (
 	}
 )
 
+// firstFrame is how long to leave the processors to the first frame, before work in the
+// background that may need all of them.
+const firstFrame = 30 * time.Millisecond
+
 func (m *model) Init() tea.Cmd {
 	cmds := []tea.Cmd{tea.RequestBackgroundColor, m.makeIndex(), m.preview.rest(m.chosen()), m.rest, m.later(reloadEvery)}
 	if m.o.Prepare != nil {
 		m.busy++
-		cmds = append(cmds, m.work.do(func() tea.Msg { return prepared{m.o.Prepare(m.ctx)} }))
+		cmds = append(cmds, m.work.do(func() tea.Msg {
+			time.Sleep(firstFrame)
+			return prepared{m.o.Prepare(m.ctx)}
+		}))
 	}
 	return tea.Batch(cmds...)
 }

@@ -23,17 +23,26 @@ const framesPerSecond = 120
 func Run(ctx context.Context, o picker.Options) (picker.Choice, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	m := newModel(ctx, o)
-	if f, ok := o.Out.(*os.File); ok { // so that the first frame is complete
-		if width, height, err := term.GetSize(int(f.Fd())); err == nil {
-			m.width, m.height = width, height
+	ready := make(chan *model, 1)
+	go func() {
+		m := newModel(ctx, o)
+		if f, ok := o.Out.(*os.File); ok { // so that the first frame is complete
+			if width, height, err := term.GetSize(int(f.Fd())); err == nil {
+				m.width, m.height = width, height
+			}
 		}
-	}
+		ready <- m
+	}()
+	first := starting{ready: ready}
 	var wheel flood
-	_, err := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(o.In), tea.WithOutput(o.Out), tea.WithEnvironment(o.Environ),
+	_, err := tea.NewProgram(&first, tea.WithContext(ctx), tea.WithInput(o.In), tea.WithOutput(o.Out), tea.WithEnvironment(o.Environ),
 		tea.WithColorProfile(colorprofile.Env(o.Environ)), tea.WithFPS(framesPerSecond), tea.WithFilter(wheel.fold), tea.WithoutSignalHandler()).Run()
 	ended := ctx.Err()
 	cancel()
+	if first.model == nil { // the terminal could not be used
+		first.model = <-ready
+	}
+	m := first.model
 	m.work.wait()
 	switch {
 	case ended != nil:
@@ -42,4 +51,16 @@ func Run(ctx context.Context, o picker.Options) (picker.Choice, error) {
 		return picker.Choice{}, fmt.Errorf("the picker failed: %w", err)
 	}
 	return m.choice, nil
+}
+
+// A starting picker waits for its model when the terminal is ready, because a large model
+// takes as long as that.
+type starting struct {
+	ready <-chan *model
+	*model
+}
+
+func (s *starting) Init() tea.Cmd {
+	s.model = <-s.ready
+	return s.model.Init()
 }
