@@ -50,7 +50,7 @@ func hasMarkers(r *Reader, name string) (bool, error) {
 		return false, nil
 	}
 	first := []byte("\n<<<<<<<")
-	buf := make([]byte, 1<<20)
+	buf := make([]byte, min(1<<20, l.size+int64(len(first))+1))
 	kept := copy(buf, "\n") // the log begins a line
 	for at := int64(0); ; {
 		n, err := l.ReadAt(buf[kept:], at)
