@@ -116,6 +116,22 @@ func TestPicker(t *testing.T) {
 		t.Errorf("it does not describe what was chosen:\n%s", screen)
 	}
 
+	// Matches by what the picker does not filter: the first prompt, of archived ones too.
+	for _, title := range []string{"first topic", "third thing"} {
+		retitle(t, dir, title, title+`",
+  "description": "please look at xylophones`)
+		must(t, "-C", dir, "archive", title)
+	}
+	term = open("resume", "--dry-run", "xylophones")
+	if err := term.WaitFor("2 of 3", patience); err != nil {
+		t.Fatal(err)
+	}
+	press(term, "Down", "Enter")
+	left(t, term, 1)
+	if screen := term.Screen(); !strings.Contains(screen, "conversation  first topic ") {
+		t.Errorf("it does not describe what was chosen:\n%s", screen)
+	}
+
 	// Without a command.
 	term = open()
 	press(term, "C-c")

@@ -56,6 +56,8 @@ func (c chooser) onFullScreen(ctx context.Context, query string, filter listing.
 		return picked{}, err
 	}
 	defer r.close()
+	wide := filter
+	wide.Archived = true // like the search whose matches the user chooses from
 	var unread []error
 	o := picker.Options{
 		In: c.app.In, Out: c.app.Out, Environ: os.Environ(), Now: c.app.Now,
@@ -63,6 +65,14 @@ func (c chooser) onFullScreen(ctx context.Context, query string, filter listing.
 		Agents: c.w.Env.AgentNames(), Types: c.w.Prompts.Types(),
 		Reload: r.reload, Everywhere: r.everywhere, Preview: r.preview, Exists: r.exists, Search: r.search, Prompts: r.prompts,
 		Act: r.act, Actions: pickerActions, Undo: r.undoLast, ReadOnly: r.readOnly(),
+	}
+	if query != "" {
+		o.Found = func(rows picker.Rows) (at []int) {
+			if l, ok := rows.(*listing.Listing); ok {
+				at, _ = l.Match(query, wide)
+			}
+			return at
+		}
 	}
 	if query == "" && c.w.Config.Autosave != settings.AutosaveOff {
 		o.Prepare = func(ctx context.Context) error {

@@ -35,10 +35,11 @@ type Options struct {
 	Now     func() time.Time
 
 	Rows   Rows
-	Filter listing.Filter // the conversations to list; the others are hidden
-	Query  string         // the initial words
-	Agents []string       // agents to resume in
-	Types  []string       // of a new conversation
+	Filter listing.Filter   // the conversations to list; the others are hidden
+	Query  string           // the initial words
+	Found  func(Rows) []int // the positions of what Query found, best first, also what Filter hides; none: the picker filters by its words
+	Agents []string         // agents to resume in
+	Types  []string         // of a new conversation
 
 	Prepare    func(ctx context.Context) error                                             // finds conversations that Rows lacks, for the next Reload
 	Reload     func(ctx context.Context, shown []string) (Rows, error)                     // the current conversations, certainly those in the folders shown; nil if nothing has changed

@@ -19,6 +19,7 @@ type contents struct {
 	work work
 
 	words  line
+	asked  []string    // the words of o.Query, folded
 	said   search      // the search that / starts; its hits replace the filtered list
 	rows   picker.Rows // the current conversations
 	home   *index      // the index of this workspace
@@ -95,7 +96,7 @@ func (c *contents) reload() tea.Cmd {
 			x := newIndex(rows)
 			x.grow(rows.Len())
 			msg.of = newFinder(x, selection)
-			first, rest := msg.of.find(q)
+			first, rest := c.find(msg.of, q)
 			if msg.answer = first; rest != nil {
 				msg.answer, _ = rest()
 				msg.of.keep(msg.answer)
@@ -162,7 +163,7 @@ func (c *contents) use(f *finder, find func() tea.Cmd) tea.Cmd {
 // returns a command that finds the rest.
 func (c *contents) filter() tea.Cmd {
 	f := c.finder
-	first, rest := f.find(newQuery(c.words.String()))
+	first, rest := c.find(f, newQuery(c.words.String()))
 	c.show(first)
 	if rest == nil {
 		return nil
@@ -173,6 +174,17 @@ func (c *contents) filter() tea.Cmd {
 		}
 		return nil
 	}))
+}
+
+// find is [finder.find], except that the initial words stand for what they found: the search
+// before looked at more than the picker does.
+func (c *contents) find(f *finder, q query) (answer, func() (answer, bool)) {
+	if c.o.Found != nil && slices.Equal(q.words, c.asked) {
+		if at := c.o.Found(f.index.rows); len(at) > 0 {
+			return f.given(q, at), nil
+		}
+	}
+	return f.find(q)
 }
 
 // show lists an answer. The cursor moves to the best match.

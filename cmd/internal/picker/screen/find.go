@@ -299,6 +299,7 @@ type answer struct {
 	shown   []int // best first
 	hidden  int   // number of matches that the filter hides
 	whole   bool  // whether all rows were examined
+	all     bool  // whether it may have rows that the filter hides
 }
 
 // extends reports whether every match of q is also in a.
@@ -336,7 +337,7 @@ func (f *finder) find(q query) (first answer, rest func() (answer, bool)) {
 	number := f.newest.Add(1)
 	if len(q.words) == 0 {
 		f.answers = nil
-		return answer{q, f.listed, f.listed, len(f.hidden), true}, nil
+		return answer{query: q, matched: f.listed, shown: f.listed, hidden: len(f.hidden), whole: true}, nil
 	}
 	for len(f.answers) > 0 && !f.answers[len(f.answers)-1].extends(q) {
 		f.answers = f.answers[:len(f.answers)-1]
@@ -387,6 +388,25 @@ func (f *finder) find(q query) (first answer, rest func() (answer, bool)) {
 		whole.hidden, whole.whole = f.count(q, f.hidden, number), true
 		return whole, f.newest.Load() == number
 	}
+}
+
+// given answers a query with positions that were found otherwise, also of rows that the filter
+// hides. It ranks them unless there are too many for that.
+func (f *finder) given(q query, at []int) answer {
+	f.newest.Add(1)
+	a := answer{query: q, matched: at, shown: at, whole: true, all: true}
+	if len(at) > atOnce {
+		return a
+	}
+	var scratch index
+	packed := make([]int64, len(at))
+	for k, i := range at {
+		row := f.index.rows.Row(i)
+		e := scratch.entry(&row)
+		packed[k] = int64(q.score(&e))<<32 | int64(k)
+	}
+	a.shown = ranked(q, at, packed).shown
+	return a
 }
 
 // keep caches a whole answer, for queries that extend it.

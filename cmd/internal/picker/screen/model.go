@@ -45,6 +45,7 @@ type model struct {
 
 func newModel(ctx context.Context, o picker.Options) *model {
 	m := &model{contents: contents{ctx: ctx, o: o, words: newLine(o.Query)}, preview: newPreviews()}
+	m.asked = newQuery(o.Query).words
 	m.rows, m.home = o.Rows, newIndex(o.Rows)
 	m.finder = newFinder(m.home, m.selection())
 	m.rest = m.filter()

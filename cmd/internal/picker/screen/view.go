@@ -121,6 +121,9 @@ func (f *frame) top() (line string, cursor int) {
 // count formats the numbers of listed, selected and hidden conversations.
 func (f *frame) count() string {
 	shown, all := f.list.count(), len(f.finder.listed)
+	if f.answer.all {
+		all = f.rows.Len()
+	}
 	more := ""
 	if f.busy > 0 || f.said.busy || !f.answer.whole && !f.said.on {
 		more = "…"
