@@ -136,9 +136,16 @@ func TestPicker(t *testing.T) {
 	term = open()
 	press(term, "C-c")
 	left(t, term, 130)
+	config := filepath.Join(dir, ".workspace", "config.yaml")
+	if err := os.WriteFile(config, []byte("no_such_setting: 1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	term = open()
 	press(term, "Esc")
 	left(t, term, 1)
+	if screen := term.Screen(); strings.Count(screen, "warning: ") != 1 {
+		t.Errorf("it does not warn once:\n%s", screen)
+	}
 }
 
 // TestWithoutPicker: where only cortext is installed, it says what is missing, and the user

@@ -90,6 +90,9 @@ func runResume(a *app, cmd *cobra.Command, query string, o resumeOptions) error 
 	if err != nil {
 		return err
 	}
+	if query == "" && !o.latest && !o.here && !o.list && a.Pick == nil && a.fullScreen() {
+		return a.goOnWithPicker() // now, so that the screen appears sooner and warnings only once
+	}
 	w, err := a.open(cmd)
 	if err != nil {
 		id, err := a.goThere(cmd, query, err)

@@ -116,7 +116,10 @@ or another one, within a token budget.`,
 			chat.SetContext(cmd.Context())
 			return chat.RunE(chat, nil)
 		case len(args) == 0:
-			return begin(a, cmd)
+			if _, err := a.folder(); err != nil {
+				return err
+			}
+			return cmd.Help()
 		}
 		return unknownCommand(root, args[0])
 	}
@@ -150,17 +153,4 @@ func (a *app) inWorkspace() bool {
 	}
 	_, err = store.Find(dir)
 	return err == nil
-}
-
-// begin lets the user choose a conversation to resume. Outside a workspace, or without a
-// terminal, it prints the help.
-func begin(a *app, cmd *cobra.Command) error {
-	dir, err := a.folder()
-	if err != nil {
-		return err
-	}
-	if _, err := store.Find(dir); err != nil || !a.terminal.fits() {
-		return cmd.Help()
-	}
-	return runResume(a, cmd, "", resumeOptions{payloadFlags: payloadFlags{sinceThen: true}})
 }
