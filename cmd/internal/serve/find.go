@@ -43,11 +43,11 @@ func (s findRoutes) search(_ http.ResponseWriter, r *http.Request) (*answer, err
 	if err != nil {
 		return nil, err
 	}
-	sel, err := selectionOf(r)
+	limit, err := number(r, "limit", 1, foundMost, foundLen)
 	if err != nil {
 		return nil, err
 	}
-	limit, err := number(r, "limit", 1, foundMost, foundLen)
+	sel, err := selectionOf(r)
 	if err != nil {
 		return nil, err
 	}

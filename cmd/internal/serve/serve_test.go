@@ -235,6 +235,9 @@ func TestList(t *testing.T) {
 			t.Errorf("%s: %d %s", bad, got.status, got.body)
 		}
 	}
+	if got := s.send("GET", "/api/search?q=x&limit=0", nil); got.status != http.StatusBadRequest || !strings.Contains(string(got.body), "from 1 to 500") {
+		t.Errorf("it does not say how many a search answers with: %d %s", got.status, got.body)
+	}
 }
 
 func TestGet(t *testing.T) {
