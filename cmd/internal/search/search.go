@@ -64,6 +64,7 @@ func (r *Result) Compare(o *Result) int {
 		cmp.Compare(o.Count, r.Count),
 		o.Row.LastActive.Compare(r.Row.LastActive),
 		strings.Compare(o.Row.Path, r.Row.Path),
+		cmp.Compare(r.Source, o.Source), // of copies in several workspaces
 	)
 }
 

@@ -432,3 +432,12 @@ func TestUpdateAlone(t *testing.T) {
 		t.Errorf("after another process: %d segments", segments())
 	}
 }
+
+// TestCompareCopies: copies of a conversation in several workspaces have one order, in whatever
+// order they were found.
+func TestCompareCopies(t *testing.T) {
+	a, b := &Result{Source: 1, Count: 2}, &Result{Source: 2, Count: 2}
+	if a.Compare(b) >= 0 || b.Compare(a) <= 0 {
+		t.Errorf("a copy in the first workspace compares with one in the second: %d, %d", a.Compare(b), b.Compare(a))
+	}
+}
