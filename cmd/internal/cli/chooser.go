@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"cortext/cmd/internal/companion"
 	"cortext/cmd/internal/history"
@@ -49,9 +50,10 @@ func (c chooser) toResume(ctx context.Context, query string, only *listing.Filte
 	if err != nil {
 		return picked{}, err
 	}
-	if since := recent(list, o.Since); len(since) > 0 {
-		list = since
-	} else if query == "" {
+	since := o.Since
+	if some := recent(list, since); len(some) > 0 {
+		list = some
+	} else if since = (time.Time{}); query == "" {
 		return picked{}, &workspace.NotFoundError{}
 	}
 	if len(list) == 1 || o.latest {
@@ -61,7 +63,7 @@ func (c chooser) toResume(ctx context.Context, query string, only *listing.Filte
 	if err != nil {
 		return picked{}, err
 	}
-	filter.All, filter.Since = len(filter.Statuses) == 0, o.Since
+	filter.All, filter.Since = len(filter.Statuses) == 0, since
 	return c.among(ctx, selected{query, list, filter})
 }
 
