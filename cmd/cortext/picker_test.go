@@ -126,6 +126,10 @@ func TestPicker(t *testing.T) {
 	if err := term.WaitFor("2 of 3", patience); err != nil {
 		t.Fatal(err)
 	}
+	press(term, "C-a")
+	if err := term.WaitFor("2 of 3 everywhere", patience); err != nil {
+		t.Fatal(err)
+	}
 	press(term, "Down", "Enter")
 	left(t, term, 1)
 	if screen := term.Screen(); !strings.Contains(screen, "conversation  first topic ") {

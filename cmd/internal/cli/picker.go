@@ -67,12 +67,7 @@ func (c chooser) onFullScreen(ctx context.Context, query string, filter listing.
 		Act: r.act, Actions: pickerActions, Undo: r.undoLast, ReadOnly: r.readOnly(),
 	}
 	if query != "" {
-		o.Found = func(rows picker.Rows) (at []int) {
-			if l, ok := rows.(*listing.Listing); ok {
-				at, _ = l.Match(query, wide)
-			}
-			return at
-		}
+		o.Found = func(rows picker.Rows) []int { return foundIn(rows, query, wide) }
 	}
 	if query == "" && c.w.Config.Autosave != settings.AutosaveOff {
 		o.Prepare = func(ctx context.Context) error {
@@ -112,4 +107,16 @@ func (c chooser) onFullScreen(ctx context.Context, query string, filter listing.
 	}
 	p.Entry, err = c.w.Entry(chosen.Row.Path)
 	return p, err
+}
+
+// foundIn returns the positions of the conversations of one or several workspaces that a query
+// matches and a filter selects.
+func foundIn(rows picker.Rows, query string, f listing.Filter) (at []int) {
+	switch rows := rows.(type) {
+	case *listing.Listing:
+		at, _ = rows.Match(query, f)
+	case *gathering:
+		at = rows.match(query, f)
+	}
+	return at
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 
+	"cortext/cmd/internal/find"
 	"cortext/cmd/internal/history"
 	"cortext/cmd/internal/listing"
 	"cortext/cmd/internal/picker"
@@ -292,6 +293,28 @@ func (g *gathering) Row(i int) listing.Row {
 func (g *gathering) Select(f listing.Filter) (at []int) {
 	for i, l := range g.lists {
 		for _, row := range l.Select(f) {
+			if k := g.at[i][row]; k >= 0 {
+				at = append(at, int(k))
+			}
+		}
+	}
+	slices.Sort(at)
+	return at
+}
+
+// match returns the positions of the conversations that a query matches best, in any workspace,
+// among those that a filter selects.
+func (g *gathering) match(query string, f listing.Filter) (at []int) {
+	best := find.None
+	for i, l := range g.lists {
+		rows, tier := l.Match(query, f)
+		switch {
+		case tier == find.None || best != find.None && tier > best:
+			continue
+		case tier != best:
+			best, at = tier, nil
+		}
+		for _, row := range rows {
 			if k := g.at[i][row]; k >= 0 {
 				at = append(at, int(k))
 			}
