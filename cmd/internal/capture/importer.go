@@ -265,6 +265,9 @@ func (im *Importer) take(in *ingestion, t *inject.Transcript, file string) (*Imp
 			return out, errors.Join(err, im.subagent(in.ctx, parent, t, out))
 		}
 	}
+	if err := im.forgetGone(b, t); err != nil {
+		return out, err
+	}
 	if !slices.ContainsFunc(b.Segments, func(s binding.Segment) bool { return s.From == "" }) {
 		if in.staged, in.begins, err = im.stage(t); err != nil {
 			return out, err
