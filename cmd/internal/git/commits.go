@@ -69,6 +69,28 @@ func CommitsWith(ctx context.Context, root, trailer, value string) ([]Logged, er
 	return slices.DeleteFunc(all, func(c Logged) bool { return !slices.Contains(c.Values, value) }), err
 }
 
+// MadeHere reports whether a commit was made in this work tree, as far as its reflog goes back.
+func MadeHere(ctx context.Context, root, commit string) bool {
+	ctx, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
+	out, err := read(ctx, root, "-c", "log.showSignature=false", "log", "--walk-reflogs", "--format=%H %gs", "HEAD", "--")
+	if err != nil {
+		return false
+	}
+	for line := range strings.Lines(out) { // such as commit (amend): SUBJECT, or rebase (pick): SUBJECT
+		id, what, _ := strings.Cut(line, " ")
+		what, _, _ = strings.Cut(what, ": ")
+		_, step, _ := strings.Cut(what, "(")
+		if id == commit && (strings.HasPrefix(what, "commit") || slices.Contains(rebasing, step)) {
+			return true
+		}
+	}
+	return false
+}
+
+// rebasing are the steps of a rebase that make commits, with a parenthesis after each.
+var rebasing = []string{"pick)", "reword)", "edit)", "squash)", "fixup)", "continue)"}
+
 // Before lists the commits before one, along first parents, back to a time.
 func Before(ctx context.Context, root, commit string, since time.Time) ([]Logged, error) {
 	ctx, cancel := context.WithTimeout(ctx, askTime)
