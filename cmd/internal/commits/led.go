@@ -55,6 +55,7 @@ func (c Commits) trace(ctx context.Context, commit git.Logged, shown *history.Sh
 		}
 		if madeBy(call, commit) {
 			t.made = asked
+			t.wrote, t.later = append(t.wrote, t.later...), nil // an amended one has it, too
 			break
 		}
 		changed, may := notes.Changed(call), notes.MayChange(call)
