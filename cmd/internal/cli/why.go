@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -69,6 +70,9 @@ func runWhy(cmd *cobra.Command, a *app, w *opened, what string) error {
 	if err != nil {
 		return err
 	}
+	if r.Latest && notSaved(cmd.Context(), w, r) {
+		r.Guesses = append(r.Guesses, "the agent's transcript has a later message that is not saved yet: cortext sync saves it")
+	}
 	if a.screen.asJSON {
 		return a.screen.json(why{Commit: loggedRowOf(commit), Conversation: rowOf(w.Workspace, r.Entry), Message: r.Prompt.Number, Prompt: r.Prompt.Content, Guess: len(r.Guesses) > 0, Because: r.Guesses})
 	}
@@ -86,4 +90,19 @@ func runWhy(cmd *cobra.Command, a *app, w *opened, what string) error {
 		fmt.Fprintf(out, "message %d:\n%s\n", r.Prompt.Number, visible(cut(r.Prompt.Content, 2000)))
 	}
 	return nil
+}
+
+// notSaved reports whether the transcripts of a conversation may have a prompt that came between
+// the answer and the commit, and that is not saved yet: agents call hooks at the end of a turn.
+func notSaved(ctx context.Context, w *opened, r *commits.Reason) bool {
+	if w.launcher().Behind(r.Entry) == 0 {
+		return false
+	}
+	recorded, _, err := w.capture.Recorded(ctx, r.Entry, nil)
+	for _, rec := range recorded {
+		if asked := commits.PromptBefore(rec.Batch.Messages, r.Commit.At); asked.Timestamp.Time().After(r.Prompt.Timestamp.Time()) {
+			return true
+		}
+	}
+	return err != nil
 }

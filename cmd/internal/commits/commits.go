@@ -35,6 +35,10 @@ type Reason struct {
 	// Guesses gives the evidence for the answer. It is empty if the commit names the
 	// conversation.
 	Guesses []string
+
+	// Latest says that nothing that is saved was said after the commit. What is not saved may have
+	// led to it.
+	Latest bool
 }
 
 // An UnknownError reports that no conversation of the workspace led to a commit.
@@ -128,17 +132,18 @@ func (c Commits) named(ctx context.Context, commit git.Logged, e store.Entry) (*
 	if err != nil {
 		return nil, err
 	}
-	r := &Reason{Commit: commit, Entry: e}
+	t := c.trace(ctx, commit, shown)
+	r := &Reason{Commit: commit, Entry: e, Latest: t.latest && t.made.ID == ""}
 	var doubt string
-	if r.Prompt, doubt = c.trace(ctx, commit, shown).ledTo(); doubt != "" {
+	if r.Prompt, doubt = t.ledTo(); doubt != "" {
 		r.Guesses = append(r.Guesses, doubt)
 	}
 	return r, nil
 }
 
-// promptBefore returns the user's last message before a time. Commit times have a resolution
+// PromptBefore returns the user's last message before a time. Commit times have a resolution
 // of one second.
-func promptBefore(messages []schema.Message, at time.Time) (last schema.Message) {
+func PromptBefore(messages []schema.Message, at time.Time) (last schema.Message) {
 	for _, m := range messages {
 		if when := m.Timestamp.Time(); m.Role == schema.User && m.Content != "" && when.Before(at.Add(time.Second)) && !when.Before(last.Timestamp.Time()) {
 			last = m
@@ -245,7 +250,7 @@ func (c Commits) weigh(ctx context.Context, commit git.Logged, e store.Entry) (*
 		s.branch = 1
 		r.Guesses = append(r.Guesses, "it began on the branch "+g.Branch)
 	}
-	r.Prompt = promptBefore(shown.Messages, at)
+	r.Prompt = PromptBefore(shown.Messages, at)
 	if r.Prompt.ID == "" {
 		return nil, score{}, nil // nobody asked for anything before the commit
 	}

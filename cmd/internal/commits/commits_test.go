@@ -37,11 +37,11 @@ func TestPromptBefore(t *testing.T) {
 		{"10:02:40", "d"},
 		{"23:00:00", "d"},
 	} {
-		if got := promptBefore(messages, at(c.when+".000")); got.ID != c.want {
+		if got := PromptBefore(messages, at(c.when+".000")); got.ID != c.want {
 			t.Errorf("before %s: %q, want %q", c.when, got.ID, c.want)
 		}
 	}
-	if got := promptBefore(nil, at("10:00:00.000")); got.ID != "" {
+	if got := PromptBefore(nil, at("10:00:00.000")); got.ID != "" {
 		t.Errorf("of no messages: %+v", got)
 	}
 }

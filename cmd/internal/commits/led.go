@@ -29,6 +29,8 @@ type trace struct {
 	may   []schema.Message // what followed them may have changed them
 	later []schema.Message // what followed them changed them before the commit was amended or rebased
 
+	latest bool // nothing that is here was said after the commit
+
 	// The commit or the conversation comes from another clone, and what was said just before the
 	// commit may not be here: the files of a conversation may be committed later than what it led to.
 	behind bool
@@ -37,18 +39,18 @@ type trace struct {
 // trace follows a commit that names a conversation. Of a commit that is asked about for a file,
 // only that file counts.
 func (c Commits) trace(ctx context.Context, commit git.Logged, shown *history.Shown) *trace {
-	t := &trace{commit: commit, shown: shown, turns: turnsOf(shown.Messages), last: promptBefore(shown.Messages, commit.At)}
+	t := &trace{commit: commit, shown: shown, turns: turnsOf(shown.Messages), last: PromptBefore(shown.Messages, commit.At)}
 	files := slices.DeleteFunc(slices.Clone(commit.Asked()), func(p string) bool { return strings.HasPrefix(p, "conversations/") })
-	t.behind = len(files) > 0 &&
+	t.latest = !slices.ContainsFunc(shown.Messages, func(m schema.Message) bool { return m.Timestamp.Time().After(commit.At) })
+	t.behind = len(files) > 0 && t.latest &&
 		!slices.ContainsFunc(commit.Paths, func(p string) bool { return strings.HasPrefix(p, shown.Entry.Path+"/") }) &&
-		!slices.ContainsFunc(shown.Messages, func(m schema.Message) bool { return m.Timestamp.Time().After(commit.At) }) &&
 		(c.ws.Store.Written(shown.Entry.Path).IsZero() || !git.MadeHere(ctx, c.ws.Store.Root(), commit.ID))
 	before := c.changedBefore(ctx, commit, files, shown)
 	for _, call := range shown.Tools {
 		when := call.Timestamp.Time()
 		asked := t.turns.prompt(call.MessageID)
 		if asked.ID == "" { // the records name no parents
-			asked = promptBefore(shown.Messages, when)
+			asked = PromptBefore(shown.Messages, when)
 		}
 		if asked.ID == "" {
 			continue
