@@ -223,10 +223,22 @@ func (l locks) sayHolder(f **os.File, name string) {
 // which brings what was written elsewhere. It is zero if that is unknown.
 func (s *Store) Written(path string) time.Time {
 	info, err := s.root.Lstat(holderFile(path))
-	if err != nil {
+	if err != nil || info.ModTime().Equal(unwritten) {
 		return time.Time{}
 	}
 	return info.ModTime()
+}
+
+// unwritten is the time of the file beside the lock of a conversation that was not written yet.
+var unwritten = time.Unix(0, 0)
+
+// KeepWritten makes [Store.Written] return again what it returned before a change that is not
+// part of a conversation, such as a tag.
+func (s *Store) KeepWritten(path string, was time.Time) {
+	if was.IsZero() {
+		was = unwritten
+	}
+	_ = s.root.Chtimes(holderFile(path), was, was)
 }
 
 // holder returns who holds the lock of name, if known.

@@ -395,7 +395,8 @@ func (w Conversations) Conversation(path string) (*store.Conversation, error) {
 	return w.waiting(path)
 }
 
-// Edit changes the metadata of a conversation and returns the result.
+// Edit changes the metadata of a conversation and returns the result. A conversation goes on in
+// this work tree, see [Status.IsHere], only if the change is one of its status or its time.
 func (c Conversations) Edit(e store.Entry, f func(*schema.Session) error) (*schema.Session, error) {
 	if err := c.MergeTwins(e); err != nil {
 		return nil, err
@@ -405,7 +406,17 @@ func (c Conversations) Edit(e store.Entry, f func(*schema.Session) error) (*sche
 		return nil, err
 	}
 	defer at.Close()
-	if err := at.Edit(f); err != nil {
+	was, kept := c.Store.Written(e.Path), false
+	err = at.Edit(func(s *schema.Session) error {
+		status, last := s.Status, s.LastActive
+		err := f(s)
+		kept = s.Status == status && s.LastActive == last
+		return err
+	})
+	if kept {
+		c.Store.KeepWritten(e.Path, was)
+	}
+	if err != nil {
 		return nil, err
 	}
 	s, _, err := at.Session()

@@ -17,6 +17,7 @@ import (
 	"slices"
 	"sync"
 	"syscall"
+	"time"
 )
 
 // most is the number of folders that a Root keeps open. On Windows it keeps none, because
@@ -235,6 +236,11 @@ func (r *Root) RemoveAll(name string) error {
 // Chmod is [os.Root.Chmod].
 func (r *Root) Chmod(name string, mode fs.FileMode) error {
 	return r.in(name, func(root *os.Root, base string) error { return root.Chmod(base, mode) })
+}
+
+// Chtimes is [os.Root.Chtimes].
+func (r *Root) Chtimes(name string, atime, mtime time.Time) error {
+	return r.in(name, func(root *os.Root, base string) error { return root.Chtimes(base, atime, mtime) })
 }
 
 // Rename is [os.Root.Rename].
