@@ -83,7 +83,7 @@ func (x Exchange) tracked(ctx context.Context, up upstream, remote, branch strin
 	if remote == up.remote && branch == up.branch {
 		return up
 	}
-	there := upstream{name: up.name, remote: remote, branch: branch, pushRemote: remote, elsewhere: true}
+	there := upstream{name: up.name, remote: remote, branch: branch, pushRemote: remote, elsewhere: true, merged: up.ref}
 	specs, _ := read(ctx, x.Root, "config", "--get-all", "remote."+remote+".fetch")
 	for _, spec := range strings.Fields(specs) { // such as +refs/heads/*:refs/remotes/origin/*
 		from, to, _ := strings.Cut(strings.TrimPrefix(spec, "+"), ":")
@@ -124,7 +124,8 @@ var lostRace = sync.OnceValue(func() *regexp.Regexp {
 type upstream struct {
 	name, remote, branch, ref string // the local branch; its upstream there, and the ref that is fetched
 	pushRemote                string
-	elsewhere                 bool // it is only pushed to, and what is merged comes from another
+	elsewhere                 bool   // it is only pushed to, and what is merged comes from another
+	merged                    string // the ref of that other one
 }
 
 func (x Exchange) upstream(ctx context.Context) (up upstream, err error) {

@@ -49,8 +49,9 @@ func (x Exchange) wantKept(ctx context.Context, up upstream) error {
 		}
 		// What it was after that lacks them.
 		for _, since := range were[:i] {
-			if IsAncestor(ctx, x.Root, since.commit, "HEAD") && !IsAncestor(ctx, x.Root, since.commit, was.commit) {
-				return nil // the user has merged it
+			if IsAncestor(ctx, x.Root, since.commit, "HEAD") && !IsAncestor(ctx, x.Root, since.commit, was.commit) &&
+				!(up.elsewhere && IsAncestor(ctx, x.Root, since.commit, up.merged)) {
+				return nil // the user has merged it, and not what comes from the other upstream
 			}
 		}
 		return rewritten(ctx, x.Root, up, was, gone)
