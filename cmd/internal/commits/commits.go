@@ -138,6 +138,17 @@ func (c Commits) named(ctx context.Context, commit git.Logged, e store.Entry) (*
 	if r.Prompt, doubt = t.ledTo(); doubt != "" {
 		r.Guesses = append(r.Guesses, doubt)
 	}
+	if t.made.ID != "" {
+		return r, nil
+	}
+	other, err := c.writer(ctx, t)
+	if err != nil || other == nil {
+		return r, err
+	}
+	if len(t.wrote) == 0 {
+		return other, nil
+	}
+	r.Guesses = append(r.Guesses, fmt.Sprintf("another conversation, %s, changed some of its files", other.Entry.Session.DisplayTitle()))
 	return r, nil
 }
 
@@ -158,21 +169,26 @@ const linger = 24 * time.Hour
 
 // guess finds the most likely source of a commit that names no conversation.
 func (c Commits) guess(ctx context.Context, commit git.Logged) (*Reason, error) {
-	all, err := c.ws.Store.List()
+	then, err := c.then(commit)
 	if err != nil {
 		return nil, err
-	}
-	var then []store.Entry
-	for _, e := range all {
-		if begun := e.Session.CreatedAt.Time(); !begun.After(commit.At.Add(time.Second)) && !commit.At.After(e.Session.LastActive.Time().Add(linger)) {
-			then = append(then, e)
-		}
 	}
 	best, err := c.likeliest(ctx, commit, then)
 	if err == nil && best == nil {
 		err = &UnknownError{Commit: commit}
 	}
 	return best, err
+}
+
+// then lists the conversations that may have led to a commit, by their times.
+func (c Commits) then(commit git.Logged) (then []store.Entry, err error) {
+	all, err := c.ws.Store.List()
+	for _, e := range all {
+		if begun := e.Session.CreatedAt.Time(); !begun.After(commit.At.Add(time.Second)) && !commit.At.After(e.Session.LastActive.Time().Add(linger)) {
+			then = append(then, e)
+		}
+	}
+	return then, err
 }
 
 // likeliest returns the reason for a commit, as of the conversation with the most evidence, or

@@ -28,6 +28,7 @@ type trace struct {
 	wrote []schema.Message // what followed them changed files of the commit that were not committed before
 	may   []schema.Message // what followed them may have changed them
 	later []schema.Message // what followed them changed them before the commit was amended or rebased
+	left  []string         // files of the commit that no message is known to have led to
 
 	latest bool // nothing that is here was said after the commit
 
@@ -46,6 +47,7 @@ func (c Commits) trace(ctx context.Context, commit git.Logged, shown *history.Sh
 		!slices.ContainsFunc(commit.Paths, func(p string) bool { return strings.HasPrefix(p, shown.Entry.Path+"/") }) &&
 		(c.ws.Store.Written(shown.Entry.Path).IsZero() || !git.MadeHere(ctx, c.ws.Store.Root(), commit.ID))
 	before := c.changedBefore(ctx, commit, files, shown)
+	t.left = slices.Clone(files)
 	for _, call := range shown.Tools {
 		when := call.Timestamp.Time()
 		asked := t.turns.prompt(call.MessageID)
@@ -66,7 +68,9 @@ func (c Commits) trace(ctx context.Context, commit git.Logged, shown *history.Sh
 			names := slices.ContainsFunc(changed, func(name string) bool { return c.isFile(shown, name, p) })
 			if when.Before(commit.At.Add(time.Second)) {
 				fresh := !when.Before(before[p])
-				wrote = wrote || names && fresh
+				if names && fresh {
+					wrote, t.left = true, slices.DeleteFunc(t.left, func(l string) bool { return l == p })
+				}
 				maybe = maybe || names || may && fresh // a commit may have had only a part of what was changed
 			} else {
 				later = later || names && asked.ID != t.last.ID && when.Before(commit.Written.Add(time.Second))
@@ -85,6 +89,60 @@ func (c Commits) trace(ctx context.Context, commit git.Logged, shown *history.Sh
 		slices.SortStableFunc(list, func(a, b schema.Message) int { return a.Timestamp.Time().Compare(b.Timestamp.Time()) })
 	}
 	return t
+}
+
+// writer returns another conversation that changed files of a commit to which this one did not
+// lead, or nil. A commit names the conversation that is active, but somebody may have gone on with
+// the other one beside it.
+func (c Commits) writer(ctx context.Context, named *trace) (best *Reason, err error) {
+	rest := named.commit
+	rest.Paths = named.left
+	if len(rest.Paths) == 0 {
+		return nil, nil
+	}
+	among, err := c.then(rest)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range among {
+		if e.Path == named.shown.Entry.Path {
+			continue
+		}
+		shown, err := history.Show(c.ws.Conversations, e, history.ShowOptions{})
+		if err != nil || !slices.ContainsFunc(shown.Tools, func(call schema.Tool) bool { return c.changes(shown, call, rest.Paths) }) {
+			continue // an unreadable conversation is not a candidate
+		}
+		t := c.trace(ctx, rest, shown)
+		if len(t.wrote) == 0 {
+			continue
+		}
+		prompt, doubt := t.ledTo()
+		if best != nil && !prompt.Timestamp.Time().After(best.Prompt.Timestamp.Time()) {
+			continue
+		}
+		best = &Reason{Commit: named.commit, Entry: e, Prompt: prompt, Guesses: []string{
+			fmt.Sprintf("the commit names %s, but only this one is known to have changed %s", named.shown.Entry.Session.DisplayTitle(), named.files()),
+		}}
+		if doubt != "" {
+			best.Guesses = append(best.Guesses, doubt)
+		}
+	}
+	return best, ctx.Err()
+}
+
+// changes reports whether a call changed one of the files.
+func (c Commits) changes(shown *history.Shown, call schema.Tool, files []string) bool {
+	return slices.ContainsFunc(notes.Changed(call), func(name string) bool {
+		return slices.ContainsFunc(files, func(p string) bool { return c.isFile(shown, name, p) })
+	})
+}
+
+// files says which files of the commit count.
+func (t *trace) files() string {
+	if t.commit.File != "" {
+		return "the file"
+	}
+	return "its files"
 }
 
 // changedBefore returns when the commits before one committed its files, as far back as the
