@@ -44,9 +44,16 @@ func (c Caller) Listed() (store.Entry, error) {
 }
 
 // Here is Listed, but an active conversation counts only if it goes on in this work tree. Git
-// brings those that go on in others.
+// brings those that go on in others. Nor does one count beside a paused one that went on.
 func (c Caller) Here() (store.Entry, error) {
-	e, _, err := c.current(c.ws.Status.IsHere)
+	e, listed, err := c.current(c.ws.Status.IsHere)
+	if err != nil || !listed {
+		return e, err
+	}
+	beside, err := c.ws.Status.WentOn(e)
+	if err == nil && beside {
+		err = workspace.ErrNoConversation
+	}
 	return e, err
 }
 

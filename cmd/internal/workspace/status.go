@@ -102,21 +102,43 @@ func (v Status) Active() ([]store.Entry, error) {
 
 // ListedActive describes the active conversations as a list does, see [listing.Row.Entry].
 // It opens no file that has not changed.
-func (v Status) ListedActive() (active []store.Entry, err error) {
+func (v Status) ListedActive() (active []store.Entry, err error) { return v.listed(schema.Active) }
+
+func (v Status) listed(status schema.Status) (list []store.Entry, err error) {
 	l, err := v.conversations.Listing(nil)
 	if err != nil {
 		return nil, err
 	}
 	defer l.Close()
-	page, err := l.Page(listing.Selection{Filter: listing.Filter{Statuses: []string{string(schema.Active)}, Archived: true}, Limit: listing.Looked})
+	page, err := l.Page(listing.Selection{Filter: listing.Filter{Statuses: []string{string(status)}, Archived: true}, Limit: listing.Looked})
 	if err != nil {
 		return nil, err
 	}
 	for k := range page.Len() {
 		r := page.Row(k)
-		active = append(active, r.Entry())
+		list = append(list, r.Entry())
 	}
-	return active, nil
+	return list, nil
+}
+
+// WentOn reports whether a paused conversation went on in this work tree later than an active
+// one, and after it was paused: its session of an agent is still open beside the other.
+func (v Status) WentOn(active store.Entry) (bool, error) {
+	paused, err := v.listed(schema.Paused)
+	if err != nil {
+		return false, err
+	}
+	for _, e := range paused {
+		last := e.Session.LastActive.Time()
+		if !last.After(active.Session.LastActive.Time()) || !v.IsHere(e) {
+			continue
+		}
+		whole, err := v.conversations.Entry(e.Path)
+		if err == nil && whole.Session.StatusSet != nil && last.After(whole.Session.StatusSet.At.Time()) {
+			return true, nil
+		}
+	}
+	return false, nil
 }
 
 // ShownStatus returns the status of a conversation for listings. It is "newer" for a
