@@ -281,7 +281,10 @@ func MayChange(t schema.Tool) bool {
 			verb := gitVerb(words[1:])
 			return len(verb) > 0 && slices.Contains([]string{"add", "commit", "push"}, verb[0])
 		}
-		return Outcome(t) != Refused && (script.writes || script.chain(func(words []string) bool { return !isReadOnly(words) && !commits(words) }) != "")
+		may := func(words []string) bool {
+			return !isReadOnly(words) || matches("writing programs", strings.Join(words, " "))
+		}
+		return Outcome(t) != Refused && (script.writes || script.chain(func(words []string) bool { return may(words) && !commits(words) }) != "")
 	case schema.OtherTool:
 		return Outcome(t) != Refused
 	}
