@@ -61,7 +61,7 @@ var ErrUncommitted = errors.New("it is not committed yet")
 // dir, which is a slash-separated path relative to the workspace.
 func (c Commits) Resolve(ctx context.Context, dir, what string) (git.Logged, error) {
 	root := c.ws.Store.Root()
-	revision, changed := what, ""
+	revision, changed := what, git.Change{}
 	if !git.IsCommit(ctx, root, what) {
 		file, line := what, 0
 		if name, number, ok := cutLast(what, ":"); ok {
@@ -78,7 +78,7 @@ func (c Commits) Resolve(ctx context.Context, dir, what string) (git.Logged, err
 		}
 	}
 	commit, err := git.CommitNamed(ctx, root, revision, workspace.SessionTrailer)
-	commit.File = changed
+	commit.Of = changed
 	return commit, err
 }
 
@@ -138,14 +138,14 @@ func (c Commits) named(ctx context.Context, commit git.Logged, e store.Entry) (*
 	if r.Prompt, doubt = t.ledTo(); doubt != "" {
 		r.Guesses = append(r.Guesses, doubt)
 	}
-	if t.made.ID != "" {
+	if t.made.ID != "" && commit.Of.File == "" {
 		return r, nil
 	}
 	other, err := c.writer(ctx, t)
 	if err != nil || other == nil {
 		return r, err
 	}
-	if len(t.wrote) == 0 {
+	if len(t.wrote) == 0 || len(t.left) == 0 {
 		return other, nil
 	}
 	r.Guesses = append(r.Guesses, fmt.Sprintf("another conversation, %s, changed some of its files", other.Entry.Session.DisplayTitle()))
@@ -250,8 +250,8 @@ func (c Commits) weigh(ctx context.Context, commit git.Logged, e store.Entry) (*
 	}
 	s.files = len(both)
 	switch {
-	case s.files > 0 && commit.File != "":
-		r.Guesses = append(r.Guesses, "it changed "+commit.File)
+	case s.files > 0 && commit.Of.File != "":
+		r.Guesses = append(r.Guesses, "it changed "+commit.Of.File)
 	case s.files > 0:
 		r.Guesses = append(r.Guesses, fmt.Sprintf("it changed %d of the commit's %d files", min(s.files, len(commit.Paths)), len(commit.Paths)))
 	}

@@ -1,7 +1,9 @@
 package commits
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path"
@@ -29,6 +31,10 @@ type trace struct {
 	may   []schema.Message // what followed them may have changed them
 	later []schema.Message // what followed them changed them before the commit was amended or rebased
 	left  []string         // files of the commit that no message is known to have led to
+
+	// Of a commit that is asked about for a line: what followed them says the line, and may have
+	// changed the file before the commit was made, amended or rebased.
+	said, might []schema.Message
 
 	latest bool // nothing that is here was said after the commit
 
@@ -63,6 +69,7 @@ func (c Commits) trace(ctx context.Context, commit git.Logged, shown *history.Sh
 			break
 		}
 		changed, may := notes.Changed(call), notes.MayChange(call)
+		t.seek(call, asked, may || c.changes(shown, call, files))
 		wrote, maybe, later := false, false, false
 		for _, p := range files {
 			names := slices.ContainsFunc(changed, func(name string) bool { return c.isFile(shown, name, p) })
@@ -85,19 +92,38 @@ func (c Commits) trace(ctx context.Context, commit git.Logged, shown *history.Sh
 			t.later = append(t.later, asked)
 		}
 	}
-	for _, list := range [][]schema.Message{t.wrote, t.may, t.later} {
+	for _, list := range [][]schema.Message{t.wrote, t.may, t.later, t.said, t.might} {
 		slices.SortStableFunc(list, func(a, b schema.Message) int { return a.Timestamp.Time().Compare(b.Timestamp.Time()) })
 	}
 	return t
 }
 
+// seek notes a call that may have changed the file of the requested line.
+func (t *trace) seek(call schema.Tool, asked schema.Message, may bool) {
+	if !t.hasLine() || !may || !call.Timestamp.Time().Before(t.commit.Written.Add(time.Second)) {
+		return
+	}
+	t.might = append(t.might, asked)
+	var line bytes.Buffer // as in a string of the input
+	enc := json.NewEncoder(&line)
+	enc.SetEscapeHTML(false)
+	if enc.Encode(t.commit.Of.Line) == nil && bytes.Contains(call.Input, line.Bytes()[1:line.Len()-2]) {
+		t.said = append(t.said, asked)
+	}
+}
+
+// hasLine reports whether a line is asked about that is hardly in a file twice.
+func (t *trace) hasLine() bool { return len(t.commit.Of.Line) >= leastLine }
+
+const leastLine = 4
+
 // writer returns another conversation that changed files of a commit to which this one did not
 // lead, or nil. A commit names the conversation that is active, but somebody may have gone on with
 // the other one beside it.
 func (c Commits) writer(ctx context.Context, named *trace) (best *Reason, err error) {
-	rest := named.commit
+	rest, unsaid := named.commit, named.hasLine() && len(named.said) == 0
 	rest.Paths = named.left
-	if len(rest.Paths) == 0 {
+	if len(rest.Paths) == 0 && !unsaid {
 		return nil, nil
 	}
 	among, err := c.then(rest)
@@ -109,19 +135,23 @@ func (c Commits) writer(ctx context.Context, named *trace) (best *Reason, err er
 			continue
 		}
 		shown, err := history.Show(c.ws.Conversations, e, history.ShowOptions{})
-		if err != nil || !slices.ContainsFunc(shown.Tools, func(call schema.Tool) bool { return c.changes(shown, call, rest.Paths) }) {
+		if err != nil || !unsaid && !slices.ContainsFunc(shown.Tools, func(call schema.Tool) bool { return c.changes(shown, call, rest.Paths) }) {
 			continue // an unreadable conversation is not a candidate
 		}
 		t := c.trace(ctx, rest, shown)
-		if len(t.wrote) == 0 {
+		if len(t.said) == 0 && (len(t.wrote) == 0 || len(named.left) == 0) {
 			continue
 		}
 		prompt, doubt := t.ledTo()
 		if best != nil && !prompt.Timestamp.Time().After(best.Prompt.Timestamp.Time()) {
 			continue
 		}
+		does := "is known to have changed " + named.files()
+		if len(t.said) > 0 {
+			does = "says the line"
+		}
 		best = &Reason{Commit: named.commit, Entry: e, Prompt: prompt, Guesses: []string{
-			fmt.Sprintf("the commit names %s, but only this one is known to have changed %s", named.shown.Entry.Session.DisplayTitle(), named.files()),
+			fmt.Sprintf("the commit names %s, but only this one %s", named.shown.Entry.Session.DisplayTitle(), does),
 		}}
 		if doubt != "" {
 			best.Guesses = append(best.Guesses, doubt)
@@ -139,7 +169,7 @@ func (c Commits) changes(shown *history.Shown, call schema.Tool, files []string)
 
 // files says which files of the commit count.
 func (t *trace) files() string {
-	if t.commit.File != "" {
+	if t.commit.Of.File != "" {
 		return "the file"
 	}
 	return "its files"
@@ -211,7 +241,20 @@ func (t *trace) ledTo() (prompt schema.Message, doubt string) {
 	other, another := latestBut(t.wrote, last)
 	maybe, anybody := latestBut(t.may, last)
 	switch {
-	case t.made.ID != "" && (t.commit.File == "" || !another):
+	case t.hasLine() && len(t.said) > 0 && !has(t.said, last):
+		said := t.said[len(t.said)-1]
+		return said, fmt.Sprintf("message %d came before the commit, but what followed message %d says the line", last.Number, said.Number)
+	case t.hasLine() && len(t.said) == 0 && written && !another:
+		if might, some := latestBut(t.might, last); some {
+			return last, fmt.Sprintf("nothing that is known says the line, and what followed message %d may have changed the file, too", might.Number)
+		}
+	}
+	switch {
+	case t.made.ID != "" && t.commit.Of.File == "":
+		return t.made, ""
+	case t.made.ID != "" && !another && !written && anybody:
+		return maybe, fmt.Sprintf("the commit was made after message %d, but what followed message %d may have changed the file", last.Number, maybe.Number)
+	case t.made.ID != "" && !another:
 		return t.made, ""
 	case t.made.ID != "" && !written:
 		return other, fmt.Sprintf("the commit was made after message %d, but only what followed message %d changed the file", last.Number, other.Number)

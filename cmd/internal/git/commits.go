@@ -21,15 +21,25 @@ type Logged struct {
 	Joined  bool     // it is a squash of other commits, as far as one can see
 	Amid    bool     // all of them are in the middle of the message, which may quote another
 	Paths   []string // of the files it changed against its first parent, below root, relative to it
-	File    string   // the one that is asked about, as it was named then, or ""
+	Of      Change   // what of it is asked about
+}
+
+// A Change is a part of a commit.
+type Change struct {
+	File string // as it was named then, or "" for the whole commit
+	Was  string // how the file was named before the commit, if it is known and differs
+	Line string // what the line says, without the space around it, or "" for the whole file
 }
 
 // Asked returns the paths that are asked about: all, or one.
 func (c Logged) Asked() []string {
-	if c.File != "" {
-		return []string{c.File}
+	switch {
+	case c.Of.File == "":
+		return c.Paths
+	case c.Of.Was != "":
+		return []string{c.Of.File, c.Of.Was}
 	}
-	return c.Paths
+	return []string{c.Of.File}
 }
 
 // CommitNamed returns the commit that a revision names, with the values of a trailer.
@@ -100,9 +110,8 @@ func Before(ctx context.Context, root, commit string, since time.Time) ([]Logged
 }
 
 // LastChange returns the id of the latest commit that changed a file or, with a line from
-// 1 on, that line, as of HEAD, and the path of the file in that commit. Paths are relative to
-// root, with slashes.
-func LastChange(ctx context.Context, root, path string, line int) (id, was string, err error) {
+// 1 on, that line, as of HEAD, and what it changed. Paths are relative to root, with slashes.
+func LastChange(ctx context.Context, root, path string, line int) (id string, c Change, err error) {
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
 	var out string
@@ -117,23 +126,38 @@ func LastChange(ctx context.Context, root, path string, line int) (id, was strin
 		out, err = read(ctx, root, "-c", "log.showSignature=false", "log", "--max-count=1", "--format=%H", "HEAD", "--", path)
 	}
 	if err != nil {
-		return "", "", err
+		return "", c, err
 	}
 	id, rest, _ := strings.Cut(strings.TrimSpace(out), " ")
 	if id == "" {
-		return "", "", fmt.Errorf("no commit changed %s", path)
+		return "", c, fmt.Errorf("no commit changed %s", path)
 	}
-	if _, name, ok := strings.Cut(rest, "\nfilename "); ok { // of a blame, from the top of the work tree
-		name, _, _ = strings.Cut(name, "\n")
-		top, err := read(ctx, root, "rev-parse", "--show-prefix")
-		if err != nil {
-			return "", "", err
-		}
-		if within, ok := strings.CutPrefix(name, strings.TrimSpace(top)); ok {
-			path = within
+	c.File = path
+	if !strings.Contains(rest, "\nfilename ") { // of a blame
+		return id, c, nil
+	}
+	top, err := read(ctx, root, "rev-parse", "--show-prefix")
+	if err != nil {
+		return "", c, err
+	}
+	for text := range strings.Lines(rest) { // paths are from the top of the work tree
+		what, value, _ := strings.Cut(strings.TrimRight(text, "\n"), " ")
+		switch {
+		case strings.HasPrefix(text, "\t"):
+			c.Line = strings.TrimSpace(text)
+		case what == "previous":
+			_, value, _ = strings.Cut(value, " ")
+			c.Was, _ = strings.CutPrefix(value, strings.TrimSpace(top))
+		case what == "filename":
+			if within, ok := strings.CutPrefix(value, strings.TrimSpace(top)); ok {
+				c.File = within
+			}
 		}
 	}
-	return id, path, nil
+	if c.Was == c.File {
+		c.Was = ""
+	}
+	return id, c, nil
 }
 
 // commits runs git log.

@@ -36,7 +36,7 @@ func TestLogSettings(t *testing.T) {
 		note("since", since, err)
 		for line := range 2 {
 			id, was, err := LastChange(ctx, root, "f", line)
-			note("last", id+" "+was, err)
+			note("last", id+" "+was.File, err)
 		}
 		note("history", nil, History(ctx, root, "f", 1000, func(f File, commit string) error {
 			note("version", f, nil)
