@@ -104,12 +104,17 @@ func (t *trace) seek(call schema.Tool, asked schema.Message, may bool) {
 		return
 	}
 	t.might = append(t.might, asked)
-	var line bytes.Buffer // as in a string of the input
-	enc := json.NewEncoder(&line)
-	enc.SetEscapeHTML(false)
-	if enc.Encode(t.commit.Of.Line) == nil && bytes.Contains(call.Input, line.Bytes()[1:line.Len()-2]) {
+	if says(call, t.commit.Of.Line) {
 		t.said = append(t.said, asked)
 	}
+}
+
+// says reports whether the input of a call contains a line.
+func says(call schema.Tool, line string) bool {
+	var quoted bytes.Buffer // as in a string of the input
+	enc := json.NewEncoder(&quoted)
+	enc.SetEscapeHTML(false)
+	return enc.Encode(line) == nil && bytes.Contains(call.Input, quoted.Bytes()[1:quoted.Len()-2])
 }
 
 // hasLine reports whether a line is asked about that is hardly in a file twice.
@@ -135,7 +140,9 @@ func (c Commits) writer(ctx context.Context, named *trace) (best *Reason, err er
 			continue
 		}
 		shown, err := history.Show(c.ws.Conversations, e, history.ShowOptions{})
-		if err != nil || !unsaid && !slices.ContainsFunc(shown.Tools, func(call schema.Tool) bool { return c.changes(shown, call, rest.Paths) }) {
+		if err != nil || !slices.ContainsFunc(shown.Tools, func(call schema.Tool) bool {
+			return c.changes(shown, call, rest.Paths) || unsaid && says(call, rest.Of.Line)
+		}) {
 			continue // an unreadable conversation is not a candidate
 		}
 		t := c.trace(ctx, rest, shown)
