@@ -69,6 +69,9 @@ func (c Commits) trace(ctx context.Context, commit git.Logged, shown *history.Sh
 			break
 		}
 		changed, may := notes.Changed(call), notes.MayChange(call)
+		if commits(call) { // what this message led to so far, if only perhaps, is in that commit
+			may, t.may = false, slices.DeleteFunc(t.may, func(m schema.Message) bool { return m.ID == asked.ID })
+		}
 		t.seek(call, asked, may || c.changes(shown, call, files))
 		wrote, maybe, later := false, false, false
 		for _, p := range files {

@@ -1,6 +1,7 @@
 package commits
 
 import (
+	"bytes"
 	"strings"
 
 	"cortext/cmd/internal/git"
@@ -20,6 +21,12 @@ func madeBy(t schema.Tool, commit git.Logged) bool {
 		}
 	}
 	return false
+}
+
+// commits reports whether a call makes commits, whichever.
+func commits(t schema.Tool) bool {
+	_, after, found := bytes.Cut(t.Input, []byte("git "))
+	return found && schema.KindOf(t.Name) == schema.ShellTool && bytes.Contains(after, []byte("commit "))
 }
 
 // minID is the least number of digits of an id that git prints.
