@@ -89,6 +89,12 @@ func (s *stage) kept(query, content string) (c shown) {
 func (s *stage) quit(term *agenttest.Terminal) {
 	s.t.Helper()
 	s.submit(term, "/quit")
+	for again := 0; !term.Ended(patience / 3); again++ { // on a slow machine the completion list may have added a letter
+		if again == 3 {
+			s.t.Fatalf("Gemini CLI does not end; the screen:\n%s", term.Screen())
+		}
+		s.submit(term, "/quit")
+	}
 	if err := term.Wait(); err != nil {
 		s.t.Fatalf("%v; the screen:\n%s", err, term.Screen())
 	}

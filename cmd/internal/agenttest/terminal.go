@@ -164,6 +164,16 @@ func (t *Terminal) Wait() error {
 	return t.err
 }
 
+// Ended reports whether the program ends within a time.
+func (t *Terminal) Ended(within time.Duration) bool {
+	select {
+	case <-t.exited:
+		return true
+	case <-time.After(within):
+		return false
+	}
+}
+
 // Kill ends the program and its process group with SIGKILL and waits for them. If the
 // program has exited, Kill leaves its remaining children alone: their group id may belong
 // to others by then.
