@@ -136,7 +136,7 @@ func TestPicker(t *testing.T) {
 		t.Errorf("it does not describe what was chosen:\n%s", screen)
 	}
 
-	// None of the matches is recent enough: they are offered all the same, as without a terminal.
+	// None of the matches is recent enough: they are offered anyway, as without a terminal.
 	term = open("resume", "--dry-run", "--since", "2100-01-01", "xylophones")
 	if err := term.WaitFor("2 of 3", patience); err != nil {
 		t.Fatal(err)

@@ -28,7 +28,7 @@ func New(ws *workspace.Workspace, c *capture.Capture) Caller { return Caller{ws,
 
 // Current returns the conversation for a command that names none: the conversation of
 // CORTEXT_SESSION, else of the agent session the command runs in, else the only active
-// one, as far as possible of those that go on in this work tree.
+// one, if possible one that continues in this work tree.
 func (c Caller) Current() (store.Entry, error) {
 	e, listed, err := c.current(func(store.Entry) bool { return true })
 	if err != nil || !listed {
@@ -43,8 +43,8 @@ func (c Caller) Listed() (store.Entry, error) {
 	return e, err
 }
 
-// Here is Listed, but an active conversation counts only if it goes on in this work tree. Git
-// brings those that go on in others. Nor does one count beside a paused one that went on.
+// Here is Listed, but an active conversation counts only if it continues in this work tree. Git
+// brings those that continue in others. Nor does it count beside a paused one that was continued.
 func (c Caller) Here() (store.Entry, error) {
 	e, listed, err := c.current(c.ws.Status.IsHere)
 	if err != nil || !listed {

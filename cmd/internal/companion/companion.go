@@ -1,7 +1,7 @@
 // Package companion starts the programs that link the large libraries: [Web], [Server],
-// [OpenCode] and [Picker]. A library initializes at every start of a program that links it, used or not:
-// those for HTTP, Markdown, zstd, SQLite and full screens would make every start of cortext half as long
-// again.
+// [OpenCode] and [Picker]. A library initializes at every start of a program that links it,
+// used or not: those for HTTP, Markdown, zstd, SQLite and full screens would make every start
+// of cortext half as long again.
 package companion
 
 import (

@@ -17,11 +17,11 @@ func (x Exchange) Push(ctx context.Context) (races int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	remote, branch, err := x.destination(ctx, up)
+	remote, branch, err := destination(ctx, x.Root, up)
 	if err != nil {
 		return 0, err
 	}
-	there := x.tracked(ctx, up, remote, branch)
+	there := tracked(ctx, x.Root, up, remote, branch)
 	turn, err := x.awaitTurn(ctx)
 	if err != nil {
 		return 0, err
@@ -79,12 +79,12 @@ func (x Exchange) Push(ctx context.Context) (races int, err error) {
 
 // tracked returns the branch to push to as if it were the upstream. Its ref is empty if nothing
 // is fetched from it.
-func (x Exchange) tracked(ctx context.Context, up upstream, remote, branch string) upstream {
+func tracked(ctx context.Context, root string, up upstream, remote, branch string) upstream {
 	if remote == up.remote && branch == up.branch {
 		return up
 	}
 	there := upstream{name: up.name, remote: remote, branch: branch, pushRemote: remote, elsewhere: true, merged: up.ref}
-	specs, _ := read(ctx, x.Root, "config", "--get-all", "remote."+remote+".fetch")
+	specs, _ := read(ctx, root, "config", "--get-all", "remote."+remote+".fetch")
 	for _, spec := range strings.Fields(specs) { // such as +refs/heads/*:refs/remotes/origin/*
 		from, to, _ := strings.Cut(strings.TrimPrefix(spec, "+"), ":")
 		before, after, several := strings.Cut(from, "*")
@@ -153,14 +153,14 @@ func (x Exchange) upstream(ctx context.Context) (up upstream, err error) {
 // destination returns the remote and the branch that git push would push to. Like git, it does
 // not push to a branch of another name unless the user has said so: a new branch that begins at
 // that of a remote has it as its upstream.
-func (x Exchange) destination(ctx context.Context, up upstream) (remote, branch string, err error) {
+func destination(ctx context.Context, root string, up upstream) (remote, branch string, err error) {
 	same := "refs/heads/" + up.name
 	if up.remote == "." {
 		return "", "", fmt.Errorf("branch %s follows the local branch %s: git push -u origin %[1]s", up.name, strings.TrimPrefix(up.branch, "refs/heads/"))
 	}
-	if specs, _ := read(ctx, x.Root, "config", "--get-all", "remote."+up.pushRemote+".push"); specs != "" {
+	if specs, _ := read(ctx, root, "config", "--get-all", "remote."+up.pushRemote+".push"); specs != "" {
 		// As for a review, which has refs of its own.
-		out, err := read(ctx, x.Root, "for-each-ref", "--format=%(push:remoteref)", same)
+		out, err := read(ctx, root, "for-each-ref", "--format=%(push:remoteref)", same)
 		if ref := strings.TrimSpace(out); err != nil || ref != "" {
 			return up.pushRemote, ref, err
 		}
@@ -170,7 +170,7 @@ func (x Exchange) destination(ctx context.Context, up upstream) (remote, branch 
 		return up.pushRemote, same, nil
 	}
 	if up.branch != same {
-		mode, _ := read(ctx, x.Root, "config", "--get", "push.default")
+		mode, _ := read(ctx, root, "config", "--get", "push.default")
 		switch strings.TrimSpace(mode) {
 		case "upstream", "tracking":
 		case "current":

@@ -395,8 +395,9 @@ func (w Conversations) Conversation(path string) (*store.Conversation, error) {
 	return w.waiting(path)
 }
 
-// Edit changes the metadata of a conversation and returns the result. A conversation goes on in
-// this work tree, see [Status.IsHere], only if the change is one of its status or its time.
+// Edit changes the metadata of a conversation and returns the result. A change of
+// anything but the status or the time does not make the conversation one that continues in
+// this work tree; see [Status.IsHere].
 func (c Conversations) Edit(e store.Entry, f func(*schema.Session) error) (*schema.Session, error) {
 	if err := c.MergeTwins(e); err != nil {
 		return nil, err

@@ -84,8 +84,8 @@ func (v Status) pauseOthers(path string) (paused []string, err error) {
 	return paused, nil
 }
 
-// IsHere reports whether an active conversation goes on in this work tree. Git brings those that
-// go on in others.
+// IsHere reports whether an active conversation continues in this work tree. Git brings those that
+// continue in others.
 func (v Status) IsHere(e store.Entry) bool {
 	return !e.Session.LastActive.Time().After(v.conversations.Store.Written(e.Path).Add(late))
 }
