@@ -28,6 +28,7 @@ type fieldInfo struct {
 	keep  bool
 	set   bool
 	at    int
+	typ   reflect.Type
 	stamp int // the field that stamps this one, -1 if none
 }
 
@@ -58,7 +59,7 @@ func infoOf(t reflect.Type) *structInfo {
 		}
 		tag := f.Tag.Get("codec")
 		info.byName[name] = len(info.fields)
-		info.fields = append(info.fields, fieldInfo{name, tag == "keep", tag == "set", i, -1})
+		info.fields = append(info.fields, fieldInfo{name, tag == "keep", tag == "set", i, f.Type, -1})
 	}
 	for i := range info.fields {
 		if stamp, ok := info.byName[info.fields[i].name+stampSuffix]; ok {

@@ -107,11 +107,14 @@ func FuzzMessage(f *testing.F) {
 		"{\"role\":\"user\",\"content\":\"\xed\xa0\xbd\xed\xb8\x80 \xff\",\"\xff\":1,\"\xfe\":2}",
 		`{"sealed":"x","blocks":[],"tool_calls":[{}],"x":[1,
 2],"rev":-0}`,
+		`{"id":"a","timestamp":"","role":"user","blocks":[{"type":"text","bytes":0}],"attachments":[{"bytes":12,"name":"\u001b\n\/"}],"rev":1}`,
+		`{"id":"a","role":"assistant","content":"\u001f\u0008\u001F","tool_calls":[{"id":"b","name":"c"},{}],"tokens":10,"usage":{"prompt_tokens":1}}`,
+		`{"role":"user","rev":1073741824}`,
 	} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, in []byte) {
-		checkRecord(t, in, schema.ParseMessage, schema.AppendMessage)
+		checkRecord(t, in, schema.ParseMessage, schema.AppendMessage, schema.IsCanonicalMessage)
 	})
 }
 
@@ -122,16 +125,27 @@ func FuzzTool(f *testing.F) {
 		`{"id":"a","input":1e999,"exit_code":-1,"attachments":[{}]}`,
 		"{\"id\":\"\\ud800\",\"input\":[\n\"\xff\"\r\n],\"output\":\"\xff\"}",
 		`{"id":"a","input":"","success":null,"x":null}`,
+		`{"id":"a","name":"b","input":{ "c": [null] },"output":"\"","success":false,"exit_code":0,"tokens":7}`,
+		`{"id":"a","input":null,"success":true,"exit_code":01,"redacted":["b","a"]}`,
+		`{"id":"a","rev":1073741824}`,
 	} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, in []byte) {
-		checkRecord(t, in, schema.ParseTool, schema.AppendTool)
+		checkRecord(t, in, schema.ParseTool, schema.AppendTool, schema.IsCanonicalTool)
 	})
 }
 
-func checkRecord[R any](t *testing.T, in []byte, parse func([]byte) (R, error), write func([]byte, *R) []byte) {
+func checkRecord[R any](t *testing.T, in []byte, parse func([]byte) (R, error), write func([]byte, *R) []byte, canonical func([]byte) bool) {
 	r, err := parse(in)
+	if canonical(in) {
+		if err != nil {
+			t.Fatalf("canonical and not read: %v\n%s", err, in)
+		}
+		if out := write(nil, &r); string(out) != string(in)+"\n" {
+			t.Fatalf("canonical is\n%q\nand written as\n%q", in, out)
+		}
+	}
 	if err != nil {
 		if !reflect.ValueOf(r).IsZero() {
 			t.Fatalf("a half record came with %v", err)

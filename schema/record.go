@@ -158,7 +158,10 @@ func ParseMessage(line []byte) (Message, error) {
 	if !slices.Contains([]Role{User, Assistant, System}, m.Role) && m.Sealed == "" {
 		return Message{}, fmt.Errorf("role %.40q is not user, assistant or system", m.Role)
 	}
-	return m, checkRev(m.Rev)
+	if err := checkRev(m.Rev); err != nil {
+		return Message{}, err
+	}
+	return m, nil
 }
 
 // ParseTool decodes a line of tools.jsonl, without its newline.
@@ -170,7 +173,10 @@ func ParseTool(line []byte) (Tool, error) {
 	if t.ID == "" {
 		return Tool{}, fmt.Errorf("a tool line has no id")
 	}
-	return t, checkRev(t.Rev)
+	if err := checkRev(t.Rev); err != nil {
+		return Tool{}, err
+	}
+	return t, nil
 }
 
 // MaxRev is the greatest rev of a record (FORMAT.md, section 11). Of two lines that have

@@ -168,6 +168,36 @@ func AppendQuote(dst []byte, s string) []byte {
 	return append(dst, '"')
 }
 
+// QuotedEnd returns the end of the string that b begins with if it is spelled as
+// [AppendQuote] spells one, apart from bytes that are not UTF-8. Otherwise it returns 0, and
+// also for some strings with surrogates.
+func QuotedEnd(b []byte) int {
+	if len(b) == 0 || b[0] != '"' {
+		return 0
+	}
+	for i := 1; ; {
+		i += plain(b[i:])
+		if i+1 >= len(b) || b[i] != '\\' {
+			if i < len(b) && b[i] == '"' {
+				return i + 1
+			}
+			return 0
+		}
+		switch b[i+1] {
+		case '"', '\\', 'b', 'f', 'n', 'r', 't':
+			i += 2
+		case 'u':
+			r, ok := hex4(b[i:])
+			if !ok || r >= 0x20 || string(AppendQuote(nil, string(r))) != `"`+string(b[i:i+6])+`"` {
+				return 0
+			}
+			i += 6
+		default:
+			return 0
+		}
+	}
+}
+
 // plainASCII counts bytes that [AppendQuote] takes as they are, eight at a time. It may stop
 // up to seven bytes too early.
 func plainASCII(s string) (n int) {
