@@ -53,6 +53,7 @@ func (k *corrupted) try(t *testing.T, content []byte) (o outcome) {
 			o.ids = append(o.ids, m.ID)
 		}
 	}
+	checkLines(t, c)
 	ids, _, _ := history(t, c, Limit{})
 	for d := range k.s.Check() {
 		if d.Offset < 0 || d.Offset > int64(len(content)) || d.Line < 1 || d.File != c.file(messagesFile) {

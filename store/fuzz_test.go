@@ -2,9 +2,12 @@ package store
 
 import (
 	"errors"
+	"fmt"
+	"iter"
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -67,6 +70,7 @@ func FuzzHistory(f *testing.F) {
 		if _, err := s.List(); err != nil {
 			t.Fatal(err)
 		}
+		checkLines(t, c)
 		again, err := s.Conversation(c.Path())
 		if err != nil {
 			t.Fatal(err)
@@ -84,4 +88,32 @@ func FuzzHistory(f *testing.F) {
 			t.Fatal("the next message cannot be read")
 		}
 	})
+}
+
+// checkLines fails unless the lines of the logs are the records, and come with the same damage.
+func checkLines(t *testing.T, c *Conversation) {
+	t.Helper()
+	compare := func(name string, want []string, lines iter.Seq2[LogLine, error]) {
+		var got []string
+		for line, err := range lines {
+			got = append(got, fmt.Sprintf("%s %t %v", line.Text, line.Redacted, err))
+		}
+		if !slices.Equal(got, want) {
+			t.Fatalf("the lines of %s are\n%q\nwant\n%q", name, got, want)
+		}
+	}
+	compare(messagesFile, wantLines(c.Messages(), messageLog()), c.MessageLines())
+	compare(toolsFile, wantLines(c.Tools(), toolLog()), c.ToolLines())
+}
+
+func wantLines[R any](records iter.Seq2[R, error], k logKind[R]) (want []string) {
+	for r, err := range records {
+		text, redacted := "", false
+		if err == nil {
+			text = strings.TrimSuffix(string(k.encode(&r)), "\n")
+			redacted = len(*k.record(&r).redactions()) > 0
+		}
+		want = append(want, fmt.Sprintf("%s %t %v", text, redacted, err))
+	}
+	return want
 }

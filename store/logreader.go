@@ -79,16 +79,21 @@ func (l *logReader) close() error {
 // records yields the raw records from an offset on, which begins a line, and a [*Damage]
 // for anything else. Only those from the start of the log have line numbers.
 func (l *logReader) records(from int64) iter.Seq2[jsonl.Record, error] {
+	line := 0
+	if from == 0 {
+		line = 1
+	}
+	return l.named(jsonl.Read(io.NewSectionReader(l, from, l.size-from), from, line))
+}
+
+// named yields the records of the log, with its name in damage.
+func (l *logReader) named(records iter.Seq2[jsonl.Record, error]) iter.Seq2[jsonl.Record, error] {
 	return func(yield func(jsonl.Record, error) bool) {
 		if l.err != nil {
 			yield(jsonl.Record{}, l.err)
 			return
 		}
-		line := 0
-		if from == 0 {
-			line = 1
-		}
-		for rec, err := range jsonl.Read(io.NewSectionReader(l, from, l.size-from), from, line) {
+		for rec, err := range records {
 			if !yield(rec, damageIn(l.name, err)) {
 				return
 			}
@@ -107,11 +112,16 @@ func readIn[R any](r *Reader, f sessionFolder, k logKind[R]) iter.Seq2[R, error]
 
 // parseLog yields the records from an offset on, and a [*Damage] for anything else.
 func parseLog[R any](l *logReader, from int64, k logKind[R]) iter.Seq2[R, error] {
-	return func(yield func(R, error) bool) {
-		for rec, err := range l.records(from) {
-			var v R
+	return recordsAs(l, l.records(from), func(rec jsonl.Record) (R, error) { return parseRecord(rec, k) })
+}
+
+// recordsAs yields what read makes of each record of the log.
+func recordsAs[T any](l *logReader, records iter.Seq2[jsonl.Record, error], read func(jsonl.Record) (T, error)) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		for rec, err := range records {
+			var v T
 			if err == nil {
-				v, err = parseRecord(rec, k)
+				v, err = read(rec)
 			}
 			if !yield(v, damageIn(l.name, err)) {
 				return

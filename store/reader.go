@@ -1,12 +1,15 @@
 package store
 
 import (
+	"bytes"
 	"fmt"
+	"io"
 	"iter"
 	"path"
 	"slices"
 
 	"cortext/schema"
+	"cortext/schema/jsonl"
 )
 
 // A Reader reads a conversation in all of its folders. It takes no lock and sees every
@@ -123,23 +126,65 @@ func (r *Reader) Tools() iter.Seq2[schema.Tool, error] {
 }
 
 func readAll[R any](r *Reader, k logKind[R]) iter.Seq2[R, error] {
-	return func(yield func(R, error) bool) {
+	return readFolders(r, k.file, func(l *logReader) iter.Seq2[R, error] { return parseLog(l, 0, k) })
+}
+
+// readFolders yields what read yields of a log in each of the folders.
+func readFolders[T any](r *Reader, file string, read func(*logReader) iter.Seq2[T, error]) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
 		// A writer may be moving records into the first folder. Opening the others before
 		// it makes sure that each record is in one of the open files.
 		folders := r.folders()
 		logs := make([]*logReader, len(folders))
 		for i, f := range slices.Backward(folders) {
-			logs[i] = r.openIn(f, k.file)
+			logs[i] = r.openIn(f, file)
 			defer logs[i].close()
 		}
 		for _, l := range logs {
-			for v, err := range parseLog(l, 0, k) {
+			for v, err := range read(l) {
 				if !yield(v, err) {
 					return
 				}
 			}
 		}
 	}
+}
+
+// A LogLine is a record as a line.
+type LogLine struct {
+	Text     []byte // as [schema.AppendMessage] or [schema.AppendTool] writes it, without its newline; valid until the next line
+	Redacted bool   // whether text of the record was redacted after it was stored
+}
+
+// MessageLines yields what [Reader.Messages] does, each message as a line. Most lines of a
+// log are already as they have to be and are not decoded.
+func (r *Reader) MessageLines() iter.Seq2[LogLine, error] {
+	return linesOfLog(r, messageLog(), schema.IsCanonicalMessage)
+}
+
+// ToolLines is MessageLines for tools.jsonl.
+func (r *Reader) ToolLines() iter.Seq2[LogLine, error] {
+	return linesOfLog(r, toolLog(), schema.IsCanonicalTool)
+}
+
+func linesOfLog[R any](r *Reader, k logKind[R], canonical func([]byte) bool) iter.Seq2[LogLine, error] {
+	return readFolders(r, k.file, func(l *logReader) iter.Seq2[LogLine, error] {
+		asIs := false // the line being read
+		records := l.named(jsonl.ReadKnown(io.NewSectionReader(l, 0, l.size), func(line []byte) bool {
+			asIs = canonical(line)
+			return asIs
+		}))
+		return recordsAs(l, records, func(rec jsonl.Record) (LogLine, error) {
+			if asIs {
+				return LogLine{Text: rec.Raw}, nil
+			}
+			v, err := parseRecord(rec, k)
+			if err != nil {
+				return LogLine{}, err
+			}
+			return LogLine{bytes.TrimSuffix(k.encode(&v), []byte("\n")), len(*k.record(&v).redactions()) > 0}, nil
+		})
+	})
 }
 
 // MessageIDs returns the ids of the messages in the logs.

@@ -414,11 +414,13 @@ func BenchmarkExport(b *testing.B) {
 	}
 	cortext, dir, home := filepath.Join(bin, "cortext"), b.TempDir(), b.TempDir()
 	b.Setenv("HOME", home)
-	transcript, export := filepath.Join(home, "big.jsonl"), filepath.Join(home, "big.json")
-	if err := os.WriteFile(transcript, bigTranscript(b, 1<<20), 0o600); err != nil {
-		b.Fatal(err)
+	transcript, larger, export := filepath.Join(home, "big.jsonl"), filepath.Join(home, "larger.jsonl"), filepath.Join(home, "big.json")
+	for file, size := range map[string]int{transcript: 1 << 20, larger: 9 << 18} { // whose conversation has 1 MB
+		if err := os.WriteFile(file, bigTranscript(b, size), 0o600); err != nil {
+			b.Fatal(err)
+		}
 	}
-	for _, args := range [][]string{{"init", "--yes"}, {"import", transcript, "--title", "big"}, {"export", "big", "-o", export}} {
+	for _, args := range [][]string{{"init", "--yes"}, {"import", larger, "--title", "big"}, {"export", "big", "-o", export}} {
 		if out, err := exec.Command(cortext, append([]string{"-C", dir}, args...)...).CombinedOutput(); err != nil {
 			b.Fatalf("%v\n%s", err, out)
 		}

@@ -70,6 +70,21 @@ type Record struct {
 // given byte of its file, at the start of the given line (0 and 1 for a whole file). An
 // error that is not a *[Damage] comes from r and ends the sequence.
 func Read(r io.Reader, offset int64, line int) iter.Seq2[Record, error] {
+	return read(r, offset, line, Split)
+}
+
+// ReadKnown is [Read] for a whole file, but it takes a line as one record, unchecked, if known
+// returns true. It calls known with each line before it yields its content.
+func ReadKnown(r io.Reader, known func(line []byte) bool) iter.Seq2[Record, error] {
+	return read(r, 0, 1, func(line Line, yield func(Record, error) bool) bool {
+		if known(line.Text) && line.Terminated {
+			return yield(Record{line.Number, line.Offset, line.Text}, nil)
+		}
+		return Split(line, yield)
+	})
+}
+
+func read(r io.Reader, offset int64, line int, split func(Line, func(Record, error) bool) bool) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		in := bufio.NewReaderSize(r, bufferSize(r))
 		var buf []byte
@@ -83,7 +98,7 @@ func Read(r io.Reader, offset int64, line int) iter.Seq2[Record, error] {
 				if !yield(Record{}, &Damage{line, offset, TooLong, fmt.Sprintf("%d bytes, the limit is %d", size, MaxLine)}) {
 					return
 				}
-			} else if !Split(Line{text, offset, line, err == nil}, yield) {
+			} else if !split(Line{text, offset, line, err == nil}, yield) {
 				return
 			}
 			offset += size

@@ -9,6 +9,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -114,9 +115,7 @@ func runExport(ctx context.Context, a *app, w *opened, queries []string, o expor
 	debug.SetGCPercent(-1) // the soft memory limit still applies, but most exports end before it
 	to := exportTarget{app: a, options: o, format: as, taken: map[string]bool{}}
 	if o.bundle { // now, because the program that compresses takes its time to start
-		if to.bundle, err = newBundling(ctx); err != nil {
-			return err
-		}
+		to.bundle = newBundling(ctx)
 	}
 	entries, err := pickMany(w, queries)
 	if err != nil {
@@ -190,7 +189,7 @@ func (t *exportTarget) export(ctx context.Context, w *opened, e store.Entry) err
 	if err := fetched(ctx, t.app.terminal, w, e); err != nil {
 		return err
 	}
-	g, err := export.Gather(w.Workspace, e, t.options.Options)
+	g, err := t.format.Gather(w.Workspace, e, t.options.Options)
 	if err != nil {
 		return err
 	}
@@ -198,9 +197,8 @@ func (t *exportTarget) export(ctx context.Context, w *opened, e store.Entry) err
 	if g.Unasked > 0 {
 		fmt.Fprintf(t.app.screen.errw, "cortext: %s of %q left out: --subagents includes them\n", count(g.Unasked, "sub-agent"), oneLine(g.Title()))
 	}
-	var out bytes.Buffer
-	out.Grow(g.Size())
-	if err := t.format.Write(ctx, &out, g); err != nil {
+	out := bytes.NewBuffer(make([]byte, 0, g.Size()))
+	if err := t.format.Write(ctx, out, g); err != nil {
 		return fmt.Errorf("export %q: %w", e.Path, err)
 	}
 	return t.put(g, out.Bytes())
@@ -217,7 +215,7 @@ type exported struct {
 
 // put writes an export where it goes.
 func (t *exportTarget) put(g *export.Gathered, content []byte) error {
-	messages := export.Count(g.Messages)
+	messages := g.MessageCount()
 	if t.options.bundle {
 		return t.bundle.add(t.name(g), g.At(), messages, content)
 	}
@@ -250,18 +248,20 @@ func zstd(ctx context.Context) bundle.Zstd {
 
 // A bundling is a bundle that is being made, in memory.
 type bundling struct {
-	*bundle.Writer
+	writer   *bundle.Writer // once it has started
+	starting sync.WaitGroup
+	err      error // why it could not be started
 	out      bytes.Buffer
 	newest   time.Time
 	messages int
 	number   int // of conversations
 }
 
-func newBundling(ctx context.Context) (*bundling, error) {
+// newBundling starts a bundle, and does not wait for it.
+func newBundling(ctx context.Context) *bundling {
 	b := &bundling{}
-	var err error
-	b.Writer, err = bundle.NewWriter(&b.out, zstd(ctx))
-	return b, err
+	b.starting.Go(func() { b.writer, b.err = bundle.NewWriter(&b.out, zstd(ctx)) })
+	return b
 }
 
 // add packs a conversation.
@@ -271,7 +271,10 @@ func (b *bundling) add(name string, at time.Time, messages int, content []byte) 
 	if at.After(b.newest) {
 		b.newest = at
 	}
-	return b.Add(name, at, content)
+	if b.starting.Wait(); b.err != nil {
+		return b.err
+	}
+	return b.writer.Add(name, at, content)
 }
 
 // pack writes the bundle if the user asked for one.
@@ -280,7 +283,7 @@ func (t *exportTarget) pack() error {
 	if b == nil || b.number == 0 {
 		return nil
 	}
-	if err := b.Close(); err != nil {
+	if err := b.writer.Close(); err != nil {
 		return err
 	}
 	if t.options.out == "-" {

@@ -9,13 +9,24 @@ import (
 
 	"cortext/cmd/internal/export/forge"
 	"cortext/cmd/internal/export/portable"
+	"cortext/cmd/internal/workspace"
+	"cortext/store"
 	"cortext/store/atomicfile"
 )
 
 // A Format is an export format.
 type Format struct {
 	Name  string // also the file extension
+	lines bool   // whether it writes the lines of the logs as they are
 	write func(context.Context, io.Writer, *Gathered) error
+}
+
+// Gather reads what the format writes of a conversation. It skips damaged lines with a
+// warning.
+func (f Format) Gather(w *workspace.Workspace, e store.Entry, o Options) (*Gathered, error) {
+	g := gatherer{w: w, entry: e, options: o, attachments: map[string]bool{}}
+	g.lines = f.lines && !o.filters() && !o.Redact && !o.Attachments
+	return g.gather()
 }
 
 // Write writes a conversation.
@@ -24,14 +35,14 @@ func (f Format) Write(ctx context.Context, w io.Writer, g *Gathered) error { ret
 // Formats lists the formats. The first is the default.
 func Formats() []Format {
 	return []Format{
-		{"json", func(_ context.Context, w io.Writer, g *Gathered) error { return portable.WriteJSON(w, &g.Conversation) }},
-		{"jsonl", func(_ context.Context, w io.Writer, g *Gathered) error {
+		{"json", false, func(_ context.Context, w io.Writer, g *Gathered) error { return portable.WriteJSON(w, &g.Conversation) }},
+		{"jsonl", true, func(_ context.Context, w io.Writer, g *Gathered) error {
 			return portable.WriteLines(w, &g.Conversation)
 		}},
-		{"md", func(_ context.Context, w io.Writer, g *Gathered) error {
+		{"md", false, func(_ context.Context, w io.Writer, g *Gathered) error {
 			return forge.Write(w, &forge.Input{Session: g.Session, History: History(&g.Conversation), LeftOut: g.LeftOut})
 		}},
-		{"html", writePage},
+		{"html", false, writePage},
 	}
 }
 

@@ -5,10 +5,8 @@ package export
 import (
 	"errors"
 	"fmt"
-	"iter"
 	"path"
 	"slices"
-	"sync"
 	"unicode/utf8"
 
 	"cortext/cmd/internal/export/portable"
@@ -55,6 +53,11 @@ func size(c *portable.Conversation) (n int) {
 	for i := range c.Tools {
 		n += len(c.Tools[i].Input) + len(c.Tools[i].Output) + more
 	}
+	if c.Lines != nil {
+		for _, line := range slices.Concat(c.Lines.Messages, c.Lines.Tools) {
+			n += len(line) + 20
+		}
+	}
 	for i := range c.Attachments {
 		n += 2 * len(c.Attachments[i].Data)
 	}
@@ -64,14 +67,25 @@ func size(c *portable.Conversation) (n int) {
 	return n + n/16
 }
 
-// Gather reads a conversation. It skips damaged lines with a warning.
-func Gather(w *workspace.Workspace, e store.Entry, o Options) (*Gathered, error) {
+// A gatherer reads a conversation for export.
+type gatherer struct {
+	w           *workspace.Workspace
+	entry       store.Entry
+	options     Options
+	lines       bool            // take the lines of the logs as they are
+	attachments map[string]bool // those already gathered
+	unasked     int
+	warnings    []string
+}
+
+// gather reads the conversation.
+func (g *gatherer) gather() (*Gathered, error) {
+	w, e, o := g.w, g.entry, g.options
 	c, err := w.Open(e)
 	if err != nil {
 		return nil, err
 	}
 	defer c.Close()
-	g := gatherer{w: w, entry: e, options: o, attachments: map[string]bool{}}
 	out := &Gathered{}
 	if err := g.conversation(c, &out.Conversation); err != nil {
 		return nil, fmt.Errorf("export %q: %w", e.Path, err)
@@ -101,15 +115,6 @@ func Gather(w *workspace.Workspace, e store.Entry, o Options) (*Gathered, error)
 	return out, nil
 }
 
-type gatherer struct {
-	w           *workspace.Workspace
-	entry       store.Entry
-	options     Options
-	attachments map[string]bool // those already gathered
-	unasked     int
-	warnings    []string
-}
-
 // conversation reads everything in a conversation's .session/.
 func (g *gatherer) conversation(c *store.Conversation, out *portable.Conversation) error {
 	s, damage, err := c.Session()
@@ -119,17 +124,9 @@ func (g *gatherer) conversation(c *store.Conversation, out *portable.Conversatio
 	for _, d := range damage {
 		g.warnings = append(g.warnings, d.Error())
 	}
-	messages := reading[schema.Message]{redacted: func(m *schema.Message) bool { return len(m.Redacted) > 0 }}
-	tools := reading[schema.Tool]{redacted: func(t *schema.Tool) bool { return len(t.Redacted) > 0 }}
-	var both sync.WaitGroup
-	both.Go(func() { tools.read(c.Tools(), c.SettledTools()) })
-	messages.read(c.Messages(), c.SettledMessages())
-	both.Wait()
-	g.warnings = slices.Concat(g.warnings, messages.warnings, tools.warnings)
-	if err := errors.Join(messages.err, tools.err); err != nil {
+	if err := g.logs(c, out); err != nil {
 		return err
 	}
-	out.Messages, out.Tools = messages.list, tools.list
 	if !g.options.filters() {
 		out.Summaries, _ = c.Summaries()
 	}
@@ -148,44 +145,6 @@ func (g *gatherer) conversation(c *store.Conversation, out *portable.Conversatio
 	out.Session = s
 	number(out.Messages)
 	return g.subagents(c, out)
-}
-
-// A reading is the reading of a log.
-type reading[R any] struct {
-	redacted func(*R) bool // whether a record was redacted
-
-	list     []R
-	warnings []string // of damage
-	err      error
-}
-
-// read reads the log: as it is, and settled only if it has a record that was redacted,
-// because that takes longer.
-func (r *reading[R]) read(plain, settled iter.Seq2[R, error]) {
-	r.all(plain)
-	for i := range r.list {
-		if r.err == nil && r.redacted(&r.list[i]) {
-			r.list, r.warnings = nil, nil
-			r.all(settled)
-			return
-		}
-	}
-}
-
-// all reads what is whole. Damage becomes a warning. Any other error ends the reading.
-func (r *reading[R]) all(seq iter.Seq2[R, error]) {
-	for v, err := range seq {
-		var damage *store.Damage
-		switch {
-		case errors.As(err, &damage):
-			r.warnings = append(r.warnings, damage.Error()+": the export lacks it")
-		case err != nil:
-			r.err = err
-			return
-		default:
-			r.list = append(r.list, v)
-		}
-	}
 }
 
 func (g *gatherer) subagents(c *store.Conversation, out *portable.Conversation) error {
@@ -262,11 +221,19 @@ func counting[R any](lines []R, key func(*R) (string, int64)) (list []R) {
 	return list
 }
 
-// Count returns the number of messages of which lines has revisions.
-func Count(lines []schema.Message) int {
+// MessageCount returns the number of messages.
+func (g *Gathered) MessageCount() int {
+	if g.Lines != nil {
+		return count(g.Lines.Messages, portable.LineID)
+	}
+	return countMessages(g.Messages)
+}
+
+func countMessages(lines []schema.Message) int {
 	return count(lines, func(m *schema.Message) string { return m.ID })
 }
 
+// count returns the number of records of which lines has revisions.
 func count[R any](lines []R, id func(*R) string) (n int) {
 	seen := make(map[string]bool, len(lines))
 	for i := range lines {
@@ -280,7 +247,7 @@ func count[R any](lines []R, id func(*R) string) (n int) {
 
 // number numbers the messages as cortext show and payloads do.
 func number(lines []schema.Message) {
-	if Count(lines) == len(lines) {
+	if countMessages(lines) == len(lines) {
 		schema.NumberAll(lines)
 		return
 	}

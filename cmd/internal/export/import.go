@@ -69,7 +69,7 @@ func (im *Importer) Import(ctx context.Context, c *portable.Conversation) (*Impo
 	if len(c.Messages) == 0 {
 		return nil, &portable.FormatError{Why: "holds no message"}
 	}
-	out := &Imported{Messages: Count(c.Messages), Subagents: len(c.Subagents)}
+	out := &Imported{Messages: countMessages(c.Messages), Subagents: len(c.Subagents)}
 	out.Tools = count(c.Tools, func(t *schema.Tool) string { return t.ID })
 	out.Lacks, out.Warnings = c.Lacks, append(out.Warnings, c.Warnings...)
 	if im.opts.KeepIDs && (c.Session == nil || c.Session.ID == "") {

@@ -93,7 +93,7 @@ func (s transferRoutes) exported(r *http.Request, in exportRequest) (*exportAnsw
 		return nil, err
 	}
 	defer space.End()
-	g, err := export.Gather(space.Workspace, e, export.Options{
+	g, err := as.Gather(space.Workspace, e, export.Options{
 		From: in.From, To: in.To, Only: in.Only, NoTools: in.NoTools, NoReasoning: in.NoReasoning, Redact: in.Redact,
 		Subagents: in.Subagents, Attachments: in.Attachments || as.Name == "html", NoData: in.NoData,
 	})

@@ -31,7 +31,7 @@ func (c *Commands) export(ctx context.Context, agent inject.Agent, e inject.Even
 	if said != "" || err != nil {
 		return said, err
 	}
-	g, err := export.Gather(c.ws, entry, export.Options{Attachments: format.Name == "html"})
+	g, err := format.Gather(c.ws, entry, export.Options{Attachments: format.Name == "html"})
 	if err != nil {
 		return "", err
 	}
@@ -43,5 +43,5 @@ func (c *Commands) export(ctx context.Context, agent inject.Agent, e inject.Even
 	if err := export.WriteFile(filepath.Join(c.ws.Store.Root(), file), out.Bytes()); err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("%sthe conversation is exported to %s in the folder of the workspace, with %d messages.", Prefix, file, export.Count(g.Messages)), nil
+	return fmt.Sprintf("%sthe conversation is exported to %s in the folder of the workspace, with %d messages.", Prefix, file, g.MessageCount()), nil
 }

@@ -28,6 +28,7 @@ type Conversation struct {
 	Name     string           // the title in the document; another program may have changed it there alone
 	Messages []schema.Message // the lines of messages.jsonl in order, including superseded revisions
 	Tools    []schema.Tool    // the lines of tools.jsonl in order
+	Lines    *Lines           // instead of Messages and Tools, for WriteLines only
 
 	Summaries   []*schema.Summary
 	Document    *Document
@@ -39,6 +40,10 @@ type Conversation struct {
 	Lacks    string   // says what the format does not carry
 	Warnings []string // say what is wrong with this one
 }
+
+// Lines are the lines of a conversation's logs in order, as the store writes them, without
+// their newlines.
+type Lines struct{ Messages, Tools [][]byte }
 
 // A Document is a conversation's document for people.
 type Document struct {

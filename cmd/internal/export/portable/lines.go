@@ -68,6 +68,10 @@ func (w *lineWriter) records(c *Conversation, way []string) {
 		w.document(c.Document)
 		w.endLine()
 	}
+	if c.Lines != nil {
+		w.logLines("tool", c.Lines.Tools)
+		w.logLines("message", c.Lines.Messages)
+	}
 	for i := range c.Tools {
 		w.begin("tool")
 		w.buf = schema.AppendTool(w.buf[:0], &c.Tools[i])
@@ -98,6 +102,17 @@ func (w *lineWriter) records(c *Conversation, way []string) {
 		w.raw(",\"conversation\":")
 		w.about(&sub.Conversation)
 		w.records(&sub.Conversation, below)
+	}
+}
+
+// LineID returns the id of the record that one of the [Lines] has, or "".
+func LineID(line *[]byte) string { return string(rawjson.Get(*line, "id")) }
+
+func (w *lineWriter) logLines(kind string, lines [][]byte) {
+	for _, line := range lines {
+		w.begin(kind)
+		w.bytes(line)
+		w.endLine()
 	}
 }
 

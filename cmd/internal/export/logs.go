@@ -1,0 +1,121 @@
+package export
+
+import (
+	"bytes"
+	"errors"
+	"iter"
+	"slices"
+	"sync"
+
+	"cortext/cmd/internal/export/portable"
+	"cortext/schema"
+	"cortext/store"
+)
+
+// logs reads both logs.
+func (g *gatherer) logs(c *store.Conversation, out *portable.Conversation) error {
+	if g.lines {
+		return g.logLines(c, out)
+	}
+	messages := reading[schema.Message]{redacted: func(m *schema.Message) bool { return len(m.Redacted) > 0 }}
+	tools := reading[schema.Tool]{redacted: func(t *schema.Tool) bool { return len(t.Redacted) > 0 }}
+	var both sync.WaitGroup
+	both.Go(func() { tools.read(c.Tools(), c.SettledTools()) })
+	messages.read(c.Messages(), c.SettledMessages())
+	both.Wait()
+	g.warnings = slices.Concat(g.warnings, messages.warnings, tools.warnings)
+	out.Messages, out.Tools = messages.list, tools.list
+	return errors.Join(messages.err, tools.err)
+}
+
+// logLines reads the lines of both logs.
+func (g *gatherer) logLines(c *store.Conversation, out *portable.Conversation) error {
+	redacted := func(line *store.LogLine) bool { return line.Redacted }
+	messages, tools := reading[store.LogLine]{redacted: redacted}, reading[store.LogLine]{redacted: redacted}
+	var both sync.WaitGroup
+	both.Go(func() { tools.read(kept(c.ToolLines()), encoded(c.SettledTools(), schema.AppendTool)) })
+	messages.read(kept(c.MessageLines()), encoded(c.SettledMessages(), schema.AppendMessage))
+	both.Wait()
+	g.warnings = slices.Concat(g.warnings, messages.warnings, tools.warnings)
+	out.Lines = &portable.Lines{Messages: texts(messages.list), Tools: texts(tools.list)}
+	return errors.Join(messages.err, tools.err)
+}
+
+// kept copies the lines, so that they stay valid.
+func kept(lines iter.Seq2[store.LogLine, error]) iter.Seq2[store.LogLine, error] {
+	return func(yield func(store.LogLine, error) bool) {
+		var block []byte
+		for line, err := range lines {
+			if len(line.Text) > cap(block)-len(block) {
+				block = make([]byte, 0, max(len(line.Text), 256<<10))
+			}
+			from := len(block)
+			block = append(block, line.Text...)
+			line.Text = block[from:]
+			if !yield(line, err) {
+				return
+			}
+		}
+	}
+}
+
+// encoded returns the lines of the records.
+func encoded[R any](records iter.Seq2[R, error], encode func(dst []byte, r *R) []byte) iter.Seq2[store.LogLine, error] {
+	return func(yield func(store.LogLine, error) bool) {
+		for r, err := range records {
+			var line store.LogLine
+			if err == nil {
+				line.Text = bytes.TrimSuffix(encode(nil, &r), []byte("\n"))
+			}
+			if !yield(line, err) {
+				return
+			}
+		}
+	}
+}
+
+func texts(lines []store.LogLine) [][]byte {
+	out := make([][]byte, len(lines))
+	for i, line := range lines {
+		out[i] = line.Text
+	}
+	return out
+}
+
+// A reading is the reading of a log.
+type reading[R any] struct {
+	redacted func(*R) bool // whether a record was redacted
+
+	list     []R
+	warnings []string // of damage
+	err      error
+}
+
+// read reads the log: as it is, and settled only if it has a record that was redacted,
+// because that takes longer.
+func (r *reading[R]) read(plain, settled iter.Seq2[R, error]) {
+	r.all(plain)
+	for i := range r.list {
+		if r.err == nil && r.redacted(&r.list[i]) {
+			r.list, r.warnings = nil, nil
+			r.all(settled)
+			return
+		}
+	}
+}
+
+// all reads what is whole. Damage becomes a warning. Any other error ends the reading.
+func (r *reading[R]) all(seq iter.Seq2[R, error]) {
+	for v, err := range seq {
+		var damage *store.Damage
+		switch {
+		case errors.As(err, &damage):
+			r.warnings = append(r.warnings, damage.Error()+": the export lacks it")
+		case err != nil:
+			r.err = err
+			return
+		default:
+			r.list = append(r.list, v)
+		}
+	}
+}
