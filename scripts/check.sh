@@ -83,7 +83,7 @@ behind() {
 	nice "${alone[@]}" scripts/coverage.sh || return 1
 	for os in darwin windows; do
 		part "build for $os"
-		GOOS=$os CGO_ENABLED=0 nice go build -gcflags='all=-N -l' -o "$results/" ./cmd/cortext ./cmd/cortext-hook ./cmd/cortext-opencode ./cmd/cortext-picker ./cmd/cortext-web ./cmd/cortext-serve || return 1
+		GOOS=$os CGO_ENABLED=0 nice go build -gcflags='all=-N -l' -o "$results/" ./cmd/cortext ./cmd/cortext-hook ./cmd/cortext-opencode ./cmd/cortext-picker ./cmd/cortext-web ./cmd/cortext-zstd ./cmd/cortext-serve || return 1
 	done
 	part "kill -9 in the middle of appends (short form)"
 	scripts/kill9.sh 200 || return 1

@@ -1,6 +1,5 @@
 // Command cortext-web does what cortext needs large libraries for: it writes conversations as
-// pages, compresses and decompresses bundles, and asks models over HTTP. cortext starts it,
-// with one word. It is a program of its own because a program sets up its libraries at every
+// pages, and asks models over HTTP. cortext starts it, with one word. It is a program of its own because a program sets up its libraries at every
 // start, used or not.
 package main
 
@@ -8,17 +7,12 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"runtime/debug"
 
 	"cortext/cmd/internal/companion"
 	"cortext/cmd/internal/export"
-	"cortext/cmd/internal/export/bundle/zstd"
 	"cortext/cmd/internal/export/page/markdown"
 	"cortext/cmd/internal/openai"
 )
-
-// garbagePercent lets garbage grow to five times what is in use: the compressor needs little.
-const garbagePercent = 400
 
 func main() {
 	if err := run(os.Args[1:]); err != nil {
@@ -36,11 +30,6 @@ func run(args []string) error {
 	case len(args) != 1:
 	case word == companion.PageWord:
 		return export.RenderPage(os.Stdin, os.Stdout, markdown.New().Append)
-	case word == companion.CompressWord:
-		debug.SetGCPercent(garbagePercent)
-		return zstd.CompressAll(os.Stdout, os.Stdin)
-	case word == companion.DecompressWord:
-		return zstd.DecompressAll(os.Stdout, os.Stdin)
 	case word == companion.AskWord:
 		return openai.Reply(context.Background(), os.Stdin, os.Stdout)
 	}

@@ -54,7 +54,7 @@ func TestAsk(t *testing.T) {
 	}
 }
 
-// TestZstd compresses and decompresses in cortext-web.
+// TestZstd compresses and decompresses in cortext-zstd.
 func TestZstd(t *testing.T) {
 	bin, err := built()
 	if err != nil {

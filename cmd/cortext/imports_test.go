@@ -172,7 +172,7 @@ var rules = map[string]rule{
 		why:  "bytes of documents: no workspace; of the store it uses only how folders are named",
 	},
 	"cortext/cmd/internal/export/bundle":      {ours: []string{"cortext/schema"}, why: "files in a file: knows no conversation"},
-	"cortext/cmd/internal/export/bundle/zstd": {modules: []string{"github.com/klauspost/compress/zstd"}, why: "bytes in, bytes out: only cortext-web imports it"},
+	"cortext/cmd/internal/export/bundle/zstd": {modules: []string{"github.com/klauspost/compress/zstd"}, why: "bytes in, bytes out: only cortext-zstd imports it"},
 	"cortext/cmd/internal/export/highlight":   {why: "words of programming languages"},
 	"cortext/cmd/internal/export/call": {
 		ours: []string{"cortext/resume/notes", "cortext/schema", "cortext/schema/clip", "cortext/schema/rawjson"},
@@ -296,8 +296,12 @@ var rules = map[string]rule{
 		why:     "HTTP for what commands do, which only cortext-serve imports: no logic of its own about conversations, no printing",
 	},
 	"cortext/cmd/cortext-web": {
-		ours: []string{"cortext/cmd/internal/companion", "cortext/cmd/internal/export", "cortext/cmd/internal/export/bundle/zstd", "cortext/cmd/internal/export/page/markdown", "cortext/cmd/internal/openai"},
+		ours: []string{"cortext/cmd/internal/companion", "cortext/cmd/internal/export", "cortext/cmd/internal/export/page/markdown", "cortext/cmd/internal/openai"},
 		why:  "what would make cortext start slower",
+	},
+	"cortext/cmd/cortext-zstd": {
+		ours: []string{"cortext/cmd/internal/companion", "cortext/cmd/internal/export/bundle/zstd"},
+		why:  "the library that compresses bundles, which would make cortext start slower, and nothing else: an export waits for its start",
 	},
 	"cortext/cmd/cortext-serve": {
 		ours:    []string{"cortext/cmd/internal/capture", "cortext/cmd/internal/compact", "cortext/cmd/internal/companion", "cortext/cmd/internal/export/page", "cortext/cmd/internal/export/page/markdown", "cortext/cmd/internal/hook", "cortext/cmd/internal/payload", "cortext/cmd/internal/registry", "cortext/cmd/internal/serve", "cortext/cmd/internal/workspace", "cortext/inject", "cortext/inject/claude", "cortext/inject/gemini", "cortext/inject/opencode"},

@@ -46,8 +46,9 @@ func TestHookLinks(t *testing.T) {
 }
 
 // TestWebLinks: cortext and cortext-hook do not link what only cortext-picker, cortext-web,
-// cortext-serve and cortext-opencode need. Each of these would add 5 to 30 percent to every start. cortext-web does not link
-// what only the server needs: an export of a bundle waits for its start.
+// cortext-zstd, cortext-serve and cortext-opencode need. Each of these would add 5 to 30 percent
+// to every start. cortext-web does not link what only the server needs, and cortext-zstd
+// nothing but its library: an export waits for their starts.
 func TestWebLinks(t *testing.T) {
 	server := []string{"github.com/coder/websocket", "cortext/cmd/internal/serve"}
 	large := append([]string{"github.com/yuin/goldmark", "github.com/klauspost/compress", "net/http", "crypto/tls"}, server...)
@@ -57,7 +58,8 @@ func TestWebLinks(t *testing.T) {
 		"cortext/cmd/cortext":          slices.Concat(large, screens, []string{sqlite}),
 		"cortext/cmd/cortext-hook":     slices.Concat(large, screens, []string{sqlite}),
 		"cortext/cmd/cortext-opencode": slices.Concat(large, screens, []string{"cortext/cmd/internal/cli"}),
-		"cortext/cmd/cortext-web":      slices.Concat(server, screens, []string{"github.com/fsnotify/fsnotify", sqlite}),
+		"cortext/cmd/cortext-web":      slices.Concat(server, screens, []string{"github.com/fsnotify/fsnotify", sqlite, "github.com/klauspost/compress"}),
+		"cortext/cmd/cortext-zstd":     slices.Concat(server, screens, []string{"github.com/yuin/goldmark", "net/http", "cortext/store", "gopkg.in/yaml.v3", "go.yaml.in/yaml/v3", sqlite}),
 		"cortext/cmd/cortext-picker":   slices.Concat(large, []string{sqlite}),
 	} {
 		out, err := exec.Command("go", "list", "-deps", program).Output()

@@ -40,7 +40,7 @@ var built = sync.OnceValues(func() (string, error) {
 	if os.Getenv("GOCOVERDIR") != "" {
 		args = append(args, "-cover", "-coverpkg=cortext/cmd/...") // with main, which writes the counts
 	}
-	out, err := exec.Command("go", append(args, ".", "../cortext-hook", "../cortext-opencode", "../cortext-picker", "../cortext-web", "../cortext-serve")...).CombinedOutput()
+	out, err := exec.Command("go", append(args, ".", "../cortext-hook", "../cortext-opencode", "../cortext-picker", "../cortext-web", "../cortext-zstd", "../cortext-serve")...).CombinedOutput()
 	if err != nil {
 		err = fmt.Errorf("%w\n%s", err, out)
 	}

@@ -157,7 +157,9 @@ func (s *secretCase) begin() {
 	programs, err := built()
 	s.one.check(err)
 	for _, w := range []*world{s.one, s.two} {
-		w.check(os.Symlink(filepath.Join(programs, "cortext-web"), filepath.Join(w.root, "bin", "cortext-web")))
+		for _, p := range []string{"cortext-web", "cortext-zstd"} {
+			w.check(os.Symlink(filepath.Join(programs, p), filepath.Join(w.root, "bin", p)))
+		}
 	}
 	w := s.one
 	remote := filepath.Join(w.root, "remote.git")

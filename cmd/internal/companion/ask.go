@@ -47,7 +47,7 @@ func (m Model) ask(ctx context.Context, q Question) (summarize.Result, error) {
 	if err != nil {
 		return summarize.Result{}, err
 	}
-	cmd, err := Command(ctx, AskWord)
+	cmd, err := Web.Command(ctx, AskWord)
 	if err != nil {
 		return summarize.Result{}, summarize.AsAway(err)
 	}

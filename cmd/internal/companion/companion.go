@@ -1,5 +1,5 @@
-// Package companion starts the programs that link the large libraries: [Web], [Server],
-// [OpenCode] and [Picker]. A library initializes at every start of a program that links it,
+// Package companion starts the programs that link the large libraries: [Web], [Zstd],
+// [Server], [OpenCode] and [Picker]. A library initializes at every start of a program that links it,
 // used or not: those for HTTP, Markdown, zstd, SQLite and full screens would make every start
 // of cortext half as long again.
 package companion
@@ -17,7 +17,8 @@ type Program string
 
 // The programs.
 const (
-	Web    Program = "cortext-web"   // does what one of the words below says
+	Web    Program = "cortext-web"   // writes pages and asks models: its only argument is [PageWord] or [AskWord]
+	Zstd   Program = "cortext-zstd"  // compresses bundles: its only argument is [CompressWord] or [DecompressWord]
 	Server Program = "cortext-serve" // takes a [Serving] as its only argument, and serves until it is ended
 	// OpenCode handles the hook calls of OpenCode, and with the argument [DatabaseWord] it
 	// reads databases (see package remotesql).
@@ -25,12 +26,12 @@ const (
 	Picker   Program = "cortext-picker" // is cortext with the picker, and takes the same arguments
 )
 
-// The only argument of [Web]: what it should do.
+// The arguments that say what a program should do.
 const (
 	PageWord       = "page"       // reads a conversation, writes a page
+	AskWord        = "ask"        // reads a [Question], writes an [Answer]
 	CompressWord   = "compress"   // compresses with zstd
 	DecompressWord = "decompress" // decompresses zstd
-	AskWord        = "ask"        // reads a [Question], writes an [Answer]
 )
 
 // DatabaseWord is the argument with which [OpenCode] reads databases.
@@ -71,10 +72,10 @@ func (e *MissingError) Error() string {
 	return string(e.Program) + " is not installed: go install ./cmd/... installs it beside cortext"
 }
 
-// Command returns a command that starts [Web] with one of the words. The error is a
+// Command returns a command that starts the program with an argument. The error is a
 // [*MissingError].
-func Command(ctx context.Context, word string) (*exec.Cmd, error) {
-	program, err := Web.Find()
+func (p Program) Command(ctx context.Context, word string) (*exec.Cmd, error) {
+	program, err := p.Find()
 	if err != nil {
 		return nil, err
 	}

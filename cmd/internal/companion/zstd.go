@@ -8,7 +8,7 @@ import (
 	"os/exec"
 )
 
-// Compressor starts cortext-web and returns a writer that compresses a bundle.
+// Compressor starts [Zstd] and returns a writer that compresses a bundle.
 func Compressor(ctx context.Context) func(to io.Writer) (io.WriteCloser, error) {
 	return func(to io.Writer) (io.WriteCloser, error) {
 		f, err := newFilter(ctx, CompressWord)
@@ -24,7 +24,7 @@ func Compressor(ctx context.Context) func(to io.Writer) (io.WriteCloser, error) 
 	}
 }
 
-// Decompressor starts cortext-web and returns a reader that decompresses a bundle.
+// Decompressor starts [Zstd] and returns a reader that decompresses a bundle.
 func Decompressor(ctx context.Context) func(from io.Reader) (io.ReadCloser, error) {
 	return func(from io.Reader) (io.ReadCloser, error) {
 		f, err := newFilter(ctx, DecompressWord)
@@ -40,14 +40,14 @@ func Decompressor(ctx context.Context) func(from io.Reader) (io.ReadCloser, erro
 	}
 }
 
-// A filter is a running cortext-web that turns one stream into another.
+// A filter is a running [Zstd] that turns one stream into another.
 type filter struct {
 	*exec.Cmd
 	said bytes.Buffer // its standard error
 }
 
 func newFilter(ctx context.Context, word string) (*filter, error) {
-	cmd, err := Command(ctx, word)
+	cmd, err := Zstd.Command(ctx, word)
 	if err != nil {
 		return nil, fmt.Errorf("cannot use bundles: %w", err)
 	}

@@ -25,7 +25,7 @@ type aboutPage struct {
 
 // writePage writes a page. If cortext-web is not installed, the page shows messages as typed.
 func writePage(ctx context.Context, w io.Writer, g *Gathered) error {
-	cmd, err := companion.Command(ctx, companion.PageWord)
+	cmd, err := companion.Web.Command(ctx, companion.PageWord)
 	if err != nil {
 		return pageTo(w, g, nil)
 	}

@@ -1,4 +1,4 @@
-// Package zstd compresses and decompresses bundles. Only cortext-web links it: the
+// Package zstd compresses and decompresses bundles. Only cortext-zstd links it: the
 // library's tables would make every start of cortext a twentieth longer.
 package zstd
 
