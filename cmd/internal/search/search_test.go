@@ -14,6 +14,7 @@ import (
 	"unicode/utf16"
 
 	"cortext/cmd/internal/listing"
+	"cortext/cmd/internal/search/grams"
 	"cortext/schema"
 	"cortext/schema/rawjson"
 	"cortext/store"
@@ -375,13 +376,10 @@ func TestForget(t *testing.T) {
 		}
 		_ = s.Index.Close()
 		has := func(name string) bool {
-			files, _ := filepath.Glob(filepath.Join(w.dir, ".workspace/local/cache/search/*"))
-			return slices.ContainsFunc(files, func(file string) bool {
-				b, err := os.ReadFile(file)
-				if err != nil {
-					t.Fatal(err)
-				}
-				return strings.Contains(string(b), name)
+			x := OpenIndex(w.store.Cache)
+			defer x.Close()
+			return slices.ContainsFunc(x.segments, func(s *segment) bool {
+				return slices.ContainsFunc(s.Entries, func(e grams.Entry) bool { return strings.HasPrefix(e.Name, name+"/") })
 			})
 		}
 		if !has(w.names[7]) || has(w.names[0]) == (step > 0) {

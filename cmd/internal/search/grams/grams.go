@@ -1,7 +1,7 @@
 // Package grams keeps an index of text: which blocks of it have which sequences of four
 // bytes.
 //
-// A segment covers up to [MaxBlocks] blocks of about 64 KB. It is a matrix of bits, with a
+// A segment covers up to [MaxBlocks] blocks of about 80 KB. It is a matrix of bits, with a
 // column for each block and a row for each hash of four bytes. So a search for a word
 // reads one row for each four adjacent bytes of it, and nothing else. A bit that is set
 // means that the block may contain the four bytes. ASCII letters count as lower-case.
@@ -24,7 +24,8 @@ const (
 	MaxBlocks = 2048
 
 	// BlockSize is the number of bytes of text in a block, which ends at the end of a line.
-	BlockSize = 64 << 10
+	// With the entries of short texts, the index stays below 15 % of the text.
+	BlockSize = 80 << 10
 
 	gram    = 4 // bytes
 	rowBits = 16
@@ -37,8 +38,8 @@ const (
 )
 
 const (
-	magic      = "cortext grams 2\n"
-	headerSize = len(magic) + 4*4
+	magic      = "cortext grams 3\n"
+	headerSize = len(magic) + 5*4
 )
 
 // A Piece is the part of a text that is in one block: whole lines.
@@ -220,29 +221,6 @@ func groupSum(group int, text []byte) uint32 {
 	return crc32.Update(crc32.ChecksumIEEE(number[:]), crc32.IEEETable, text)
 }
 
-// head returns the header and the table of entries.
-func head(blocks int, entries []Entry) []byte {
-	var table []byte
-	for _, e := range entries {
-		table = binary.AppendUvarint(table, uint64(len(e.Name)))
-		table = append(table, e.Name...)
-		for _, v := range [...]uint64{uint64(e.From), uint64(e.To), uint64(e.State[0]), uint64(e.State[1]), uint64(e.State[2]), uint64(e.State[3]), e.Sum, e.Before, uint64(len(e.Pieces))} {
-			table = binary.LittleEndian.AppendUint64(table, v)
-		}
-		for _, p := range e.Pieces {
-			table = binary.AppendUvarint(table, uint64(p.Block))
-			table = binary.AppendUvarint(table, uint64(p.To-p.From))
-		}
-	}
-	h := []byte(magic)
-	for _, v := range []int{blocks, len(table)} {
-		h = binary.LittleEndian.AppendUint32(h, uint32(v))
-	}
-	h = binary.LittleEndian.AppendUint32(h, crc32.ChecksumIEEE(table))
-	h = binary.LittleEndian.AppendUint32(h, crc32.ChecksumIEEE(h))
-	return append(h, table...)
-}
-
 // A Segment is an open segment.
 type Segment struct {
 	Entries []Entry
@@ -277,51 +255,12 @@ func Open(r io.ReaderAt, size int64) (*Segment, error) {
 	if _, err := r.ReadAt(table, int64(headerSize)); err != nil {
 		return nil, err
 	}
-	if crc32.ChecksumIEEE(table) != binary.LittleEndian.Uint32(h[8:]) {
+	if crc32.ChecksumIEEE(table) != binary.LittleEndian.Uint32(h[12:]) {
 		return nil, errDamaged
 	}
 	var err error
-	s.Entries, err = parseEntries(table)
+	s.Entries, err = parseEntries(table, int(binary.LittleEndian.Uint32(h[8:])), s.Blocks)
 	return s, err
-}
-
-// parseEntries reads the table of entries.
-func parseEntries(table []byte) (entries []Entry, err error) {
-	defer func() {
-		if recover() != nil { // the checksum is right but the table is not valid
-			entries, err = nil, errDamaged
-		}
-	}()
-	text := string(table)
-	at := 0
-	varint := func() int {
-		v, n := binary.Uvarint(table[at:])
-		at += n
-		return int(v)
-	}
-	for at < len(table) {
-		n := varint()
-		e := Entry{Name: text[at : at+n]}
-		at += n
-		var v [9]uint64
-		for i := range v {
-			v[i] = binary.LittleEndian.Uint64(table[at:])
-			at += 8
-		}
-		e.From, e.To = int64(v[0]), int64(v[1])
-		e.State = [4]int64{int64(v[2]), int64(v[3]), int64(v[4]), int64(v[5])}
-		e.Sum, e.Before = v[6], v[7]
-		e.Pieces = make([]Piece, v[8])
-		from := e.From
-		for i := range e.Pieces {
-			block := varint()
-			to := from + int64(varint())
-			e.Pieces[i] = Piece{block, from, to}
-			from = to
-		}
-		entries = append(entries, e)
-	}
-	return entries, nil
 }
 
 // A Set is a set of the blocks of a segment.
