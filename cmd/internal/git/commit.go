@@ -169,12 +169,30 @@ func whenUnlocked(ctx context.Context, root string, f func() error) error {
 	}
 }
 
+// prepared are the files with the message that git prepared for the user's next commit.
+var prepared = []string{"SQUASH_MSG", "MERGE_MSG"}
+
+// Prepared reports whether the commit whose message is in a file has what other commits changed,
+// because git squashed or picked them before. A revert that git commits at once has the message
+// that git prepared for it.
+func Prepared(root, file string) bool {
+	if exists(filepath.Join(Dir(root), "SQUASH_MSG")) {
+		return true
+	}
+	text, err := os.ReadFile(filepath.Join(Dir(root), "MERGE_MSG"))
+	if err != nil {
+		return false
+	}
+	message, err := os.ReadFile(file)
+	return err == nil && !bytes.HasPrefix(message, bytes.TrimSpace(text))
+}
+
 // keepMessages remembers the messages that git merge --squash and git cherry-pick --no-commit
 // prepared for the user's next commit. The returned function restores them: git removes them
 // with any commit.
 func keepMessages(root string) (restore func() error) {
 	kept := map[string][]byte{}
-	for _, name := range []string{"SQUASH_MSG", "MERGE_MSG"} {
+	for _, name := range prepared {
 		file := filepath.Join(Dir(root), name)
 		if text, err := os.ReadFile(file); err == nil {
 			kept[file] = text
