@@ -44,17 +44,43 @@ func (c Caller) Listed() (store.Entry, error) {
 }
 
 // Here is Listed, but an active conversation counts only if it continues in this work tree. Git
-// brings those that continue in others. Nor does it count beside a paused one that was continued.
+// brings those that continue in others. Nor does it count beside a paused one that was continued, or
+// for an agent session that belongs to no conversation.
 func (c Caller) Here() (store.Entry, error) {
 	e, listed, err := c.current(c.ws.Status.IsHere)
 	if err != nil || !listed {
 		return e, err
 	}
 	beside, err := c.ws.Status.WentOn(e)
+	if err == nil && !beside {
+		beside, err = c.foreign(e.Path)
+	}
 	if err == nil && beside {
 		err = workspace.ErrNoConversation
 	}
 	return e, err
+}
+
+// foreign reports whether the command was called from an agent session, and only others went into
+// the conversation at a path.
+func (c Caller) foreign(path string) (bool, error) {
+	var calling []schema.Source
+	for _, a := range c.ws.Env.Agents {
+		if id := a.Session(c.ws.Env.Machine); id != "" {
+			calling = append(calling, schema.Source{Agent: a.Name(), NativeID: id})
+		}
+	}
+	if len(calling) == 0 {
+		return false, nil
+	}
+	e, err := c.ws.Entry(path)
+	if err != nil {
+		return false, err
+	}
+	went := slices.ContainsFunc(e.Session.Sources, func(s schema.Source) bool {
+		return slices.ContainsFunc(calling, func(o schema.Source) bool { return o.Agent == s.Agent && o.NativeID == s.NativeID })
+	})
+	return len(e.Session.Sources) > 0 && !went, nil
 }
 
 // current returns the current conversation; listed says that only a list describes it. An active
