@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"cortext/cmd/internal/git"
+	"cortext/resume/notes"
 	"cortext/schema"
 )
 
@@ -23,10 +24,10 @@ func madeBy(t schema.Tool, commit git.Logged) bool {
 	return false
 }
 
-// commits reports whether a call makes commits, whichever.
+// commits reports whether a call made commits, whichever. One that a hook refuses fails.
 func commits(t schema.Tool) bool {
 	_, after, found := bytes.Cut(t.Input, []byte("git "))
-	return found && schema.KindOf(t.Name) == schema.ShellTool && bytes.Contains(after, []byte("commit "))
+	return found && schema.KindOf(t.Name) == schema.ShellTool && bytes.Contains(after, []byte("commit ")) && notes.Outcome(t) == notes.OK
 }
 
 // minID is the least number of digits of an id that git prints.
