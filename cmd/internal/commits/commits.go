@@ -142,7 +142,14 @@ func (c Commits) named(ctx context.Context, commit git.Logged, e store.Entry) (*
 		return r, nil
 	}
 	other, err := c.writer(ctx, t)
-	if err != nil || other == nil {
+	if err != nil {
+		return r, err
+	}
+	if other == nil {
+		title, err := c.suspect(ctx, t)
+		if title != "" {
+			r.Guesses = append(r.Guesses, fmt.Sprintf("another conversation, %s, may have changed %s", title, t.files()))
+		}
 		return r, err
 	}
 	if len(t.wrote) == 0 || len(t.left) == 0 {

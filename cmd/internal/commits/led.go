@@ -2,6 +2,7 @@ package commits
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -168,6 +169,27 @@ func (c Commits) writer(ctx context.Context, named *trace) (best *Reason, err er
 		}
 	}
 	return best, ctx.Err()
+}
+
+// suspect returns the title of another conversation that may have changed files of a commit to
+// which nothing in this one can have led, or "".
+func (c Commits) suspect(ctx context.Context, named *trace) (title string, err error) {
+	if len(named.left) == 0 || len(named.may) > 0 {
+		return "", nil
+	}
+	rest := named.commit
+	rest.Paths = named.left
+	among, err := c.then(rest)
+	for _, e := range among {
+		if e.Path == named.shown.Entry.Path {
+			continue
+		}
+		shown, err := history.Show(c.ws.Conversations, e, history.ShowOptions{})
+		if err == nil && slices.ContainsFunc(shown.Tools, notes.MayChange) && len(c.trace(ctx, rest, shown).may) > 0 {
+			return shown.Entry.Session.DisplayTitle(), ctx.Err()
+		}
+	}
+	return "", cmp.Or(err, ctx.Err())
 }
 
 // changes reports whether a call changed one of the files.
