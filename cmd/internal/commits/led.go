@@ -50,9 +50,11 @@ func (c Commits) trace(ctx context.Context, commit git.Logged, shown *history.Sh
 	t := &trace{commit: commit, shown: shown, turns: turnsOf(shown.Messages), last: PromptBefore(shown.Messages, commit.At)}
 	files := slices.DeleteFunc(slices.Clone(commit.Asked()), func(p string) bool { return strings.HasPrefix(p, "conversations/") })
 	t.latest = !slices.ContainsFunc(shown.Messages, func(m schema.Message) bool { return m.Timestamp.Time().After(commit.At) })
-	t.behind = len(files) > 0 && t.latest &&
-		!slices.ContainsFunc(commit.Paths, func(p string) bool { return strings.HasPrefix(p, shown.Entry.Path+"/") }) &&
-		(c.ws.Store.Written(shown.Entry.Path).IsZero() || !git.MadeHere(ctx, c.ws.Store.Root(), commit.ID))
+	root, path := c.ws.Store.Root(), shown.Entry.Path
+	t.behind = len(files) > 0 &&
+		!slices.ContainsFunc(commit.Paths, func(p string) bool { return strings.HasPrefix(p, path+"/") }) &&
+		(c.ws.Store.Written(path).IsZero() || !git.MadeHere(ctx, root, commit.ID)) &&
+		(t.latest || !git.Brought(ctx, root, path, commit.At)) // what was said later may have been said here
 	before := c.changedBefore(ctx, commit, files, shown)
 	t.left = slices.Clone(files)
 	for _, call := range shown.Tools {

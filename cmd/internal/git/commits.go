@@ -83,19 +83,36 @@ func CommitsWith(ctx context.Context, root, trailer, value string) ([]Logged, er
 func MadeHere(ctx context.Context, root, commit string) bool {
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
+	return madeHere(ctx, root)[commit]
+}
+
+// madeHere returns the commits that were made in this work tree.
+func madeHere(ctx context.Context, root string) map[string]bool {
+	made := map[string]bool{}
 	out, err := read(ctx, root, "-c", "log.showSignature=false", "log", "--walk-reflogs", "--format=%H %gs", "HEAD", "--")
 	if err != nil {
-		return false
+		return made
 	}
 	for line := range strings.Lines(out) { // such as commit (amend): SUBJECT, or rebase (pick): SUBJECT
 		id, what, _ := strings.Cut(line, " ")
 		what, _, _ = strings.Cut(what, ": ")
 		_, step, _ := strings.Cut(what, "(")
-		if id == commit && (strings.HasPrefix(what, "commit") || slices.Contains(rebasing, step)) {
-			return true
+		if strings.HasPrefix(what, "commit") || slices.Contains(rebasing, step) {
+			made[id] = true
 		}
 	}
-	return false
+	return made
+}
+
+// Brought reports whether a commit that was made in another work tree after a time brought changes
+// of a folder here.
+func Brought(ctx context.Context, root, folder string, after time.Time) bool {
+	ctx, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
+	out, err := read(ctx, root, "-c", "log.showSignature=false", "log", fmt.Sprintf("--since=@%d", after.Unix()), "--format=%H",
+		"--exclude=refs/cortext/own", "--glob=refs/cortext/*", "HEAD", "--", folder)
+	made := madeHere(ctx, root)
+	return err == nil && slices.ContainsFunc(strings.Fields(out), func(id string) bool { return !made[id] })
 }
 
 // rebasing are the steps of a rebase that make commits, with a parenthesis after each.
