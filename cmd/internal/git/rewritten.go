@@ -150,10 +150,16 @@ type DroppedError struct {
 	Branch, Upstream string
 	Replace          string // the arguments of the git push that replaces the upstream
 	Commits          int
+	Others           int    // how many commits that are not here the push would drop, too
+	Take             string // the git command that brings those
 }
 
 func (e *DroppedError) Error() string {
-	return fmt.Sprintf("branch %s was rewritten here, and lacks commits that it had and %s still has (%d): git push --force-with-lease %s drops them there too, git merge %[2]s brings them back", e.Branch, e.Upstream, e.Commits, e.Replace)
+	first := ""
+	if e.Others > 0 {
+		first = fmt.Sprintf("first %s takes what others have added there since (%d), then ", e.Take, e.Others)
+	}
+	return fmt.Sprintf("branch %s was rewritten here, and lacks commits that it had and %s still has (%d): %sgit push --force-with-lease %s drops them there too, git merge %[2]s brings them back", e.Branch, e.Upstream, e.Commits, first, e.Replace)
 }
 
 // wantDropped returns a [*DroppedError] if the user took commits out of the current branch that
@@ -191,7 +197,17 @@ func (x Exchange) wantDropped(ctx context.Context, up upstream) error {
 		if err != nil {
 			return err
 		}
-		return &DroppedError{up.name, short(up.ref), up.there(), len(dropped)}
+		// Those that the user has taken already have other ids here.
+		theirs := []string{"--right-only", "--no-merges", "HEAD..." + up.ref, "^" + was.commit}
+		others, err := revisions(ctx, x.Root, append([]string{"--cherry-pick"}, theirs...)...)
+		if err != nil { // their contents are not fetched
+			others, err = revisions(ctx, x.Root, theirs...)
+		}
+		if err != nil {
+			return err
+		}
+		take := fmt.Sprintf("git cherry-pick %.12s..%s", was.commit, short(up.ref))
+		return &DroppedError{up.name, short(up.ref), up.there(), len(dropped), len(others), take}
 	}
 	return nil
 }
