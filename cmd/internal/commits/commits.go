@@ -174,9 +174,12 @@ func PromptBefore(messages []schema.Message, at time.Time) (last schema.Message)
 // commit: users try a change before they commit it.
 const linger = 24 * time.Hour
 
+// uncommitted is how long what a conversation is known to have changed may stay uncommitted.
+const uncommitted = 30 * 24 * time.Hour
+
 // guess finds the most likely source of a commit that names no conversation.
 func (c Commits) guess(ctx context.Context, commit git.Logged) (*Reason, error) {
-	then, err := c.then(commit)
+	then, err := c.then(commit, linger)
 	if err != nil {
 		return nil, err
 	}
@@ -187,14 +190,15 @@ func (c Commits) guess(ctx context.Context, commit git.Logged) (*Reason, error) 
 	return best, err
 }
 
-// then lists the conversations that may have led to a commit, by their times.
-func (c Commits) then(commit git.Logged) (then []store.Entry, err error) {
+// then lists the conversations that went on at most some time before a commit, the last one first.
+func (c Commits) then(commit git.Logged, most time.Duration) (then []store.Entry, err error) {
 	all, err := c.ws.Store.List()
 	for _, e := range all {
-		if begun := e.Session.CreatedAt.Time(); !begun.After(commit.At.Add(time.Second)) && !commit.At.After(e.Session.LastActive.Time().Add(linger)) {
+		if begun := e.Session.CreatedAt.Time(); !begun.After(commit.At.Add(time.Second)) && !commit.At.After(e.Session.LastActive.Time().Add(most)) {
 			then = append(then, e)
 		}
 	}
+	slices.SortStableFunc(then, func(a, b store.Entry) int { return b.Session.LastActive.Time().Compare(a.Session.LastActive.Time()) })
 	return then, err
 }
 

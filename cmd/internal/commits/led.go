@@ -137,17 +137,21 @@ func (c Commits) writer(ctx context.Context, named *trace) (best *Reason, err er
 	if len(rest.Paths) == 0 && !unsaid {
 		return nil, nil
 	}
-	among, err := c.then(rest)
+	among, err := c.then(rest, uncommitted)
 	if err != nil {
 		return nil, err
 	}
 	for _, e := range among {
+		if best != nil && e.Session.LastActive.Time().Before(best.Prompt.Timestamp.Time()) {
+			break // it has nothing later
+		}
 		if e.Path == named.shown.Entry.Path {
 			continue
 		}
+		recent := !rest.At.After(e.Session.LastActive.Time().Add(linger))
 		shown, err := history.Show(c.ws.Conversations, e, history.ShowOptions{})
 		if err != nil || !slices.ContainsFunc(shown.Tools, func(call schema.Tool) bool {
-			return c.changes(shown, call, rest.Paths) || unsaid && says(call, rest.Of.Line)
+			return c.changes(shown, call, rest.Paths) || unsaid && says(call, rest.Of.Line) && (recent || c.changes(shown, call, rest.Asked()))
 		}) {
 			continue // an unreadable conversation is not a candidate
 		}
@@ -181,7 +185,7 @@ func (c Commits) suspect(ctx context.Context, named *trace) (title string, err e
 	}
 	rest := named.commit
 	rest.Paths = named.left
-	among, err := c.then(rest)
+	among, err := c.then(rest, linger)
 	for _, e := range among {
 		if e.Path == named.shown.Entry.Path {
 			continue
