@@ -57,6 +57,7 @@ func (c Commits) trace(ctx context.Context, commit git.Logged, shown *history.Sh
 		(t.latest || !git.Brought(ctx, root, path, commit.At)) // what was said later may have been said here
 	before := c.changedBefore(ctx, commit, files, shown)
 	t.left = slices.Clone(files)
+	staged := "" // the message after which everything was staged last
 	for _, call := range shown.Tools {
 		when := call.Timestamp.Time()
 		asked := t.turns.prompt(call.MessageID)
@@ -72,8 +73,17 @@ func (c Commits) trace(ctx context.Context, commit git.Logged, shown *history.Sh
 			break
 		}
 		changed, may := notes.Changed(call), notes.MayChange(call)
-		if commits(call) { // what this message led to so far, if only perhaps, is in that commit
-			may, t.may = false, slices.DeleteFunc(t.may, func(m schema.Message) bool { return m.ID == asked.ID })
+		switch {
+		case addsAll(call):
+			staged = asked.ID
+		case may && !commits(call) && staged == asked.ID:
+			staged = ""
+		}
+		if commits(call) {
+			may = false
+			if staged == asked.ID { // what this message led to so far, if only perhaps, is in that commit
+				t.may = slices.DeleteFunc(t.may, func(m schema.Message) bool { return m.ID == asked.ID })
+			}
 		}
 		t.seek(call, asked, may || c.changes(shown, call, files))
 		wrote, maybe, later := false, false, false

@@ -2,7 +2,9 @@ package commits
 
 import (
 	"bytes"
+	"regexp"
 	"strings"
+	"sync"
 
 	"cortext/cmd/internal/git"
 	"cortext/resume/notes"
@@ -29,6 +31,15 @@ func commits(t schema.Tool) bool {
 	_, after, found := bytes.Cut(t.Input, []byte("git "))
 	return found && schema.KindOf(t.Name) == schema.ShellTool && bytes.Contains(after, []byte("commit ")) && notes.Outcome(t) == notes.OK
 }
+
+// addsAll reports whether a call stages whatever has changed.
+func addsAll(t schema.Tool) bool {
+	return schema.KindOf(t.Name) == schema.ShellTool && allAdded().Match(t.Input) && notes.Outcome(t) == notes.OK
+}
+
+var allAdded = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\bgit .*\badd (-A|--all|\.)(["\s;&\\]|$)`)
+})
 
 // minID is the least number of digits of an id that git prints.
 const minID = 4
