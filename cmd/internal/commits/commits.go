@@ -70,7 +70,11 @@ func (c Commits) Resolve(ctx context.Context, dir, what string) (git.Logged, err
 			}
 		}
 		var err error
-		if revision, changed, err = git.LastChange(ctx, root, path.Join(dir, file), line); err != nil {
+		revision, changed, err = git.LastChange(ctx, root, path.Join(dir, file), line)
+		if errors.As(err, new(*git.NotFetchedError)) {
+			return git.Logged{}, err
+		}
+		if err != nil {
 			return git.Logged{}, fmt.Errorf("%q is neither a commit nor a file with a history: %w", what, err)
 		}
 		if strings.Trim(revision, "0") == "" {

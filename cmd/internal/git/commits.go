@@ -142,6 +142,9 @@ func LastChange(ctx context.Context, root, path string, line int) (id string, c 
 	} else {
 		out, err = read(ctx, root, "-c", "log.showSignature=false", "log", "--max-count=1", "--format=%H", "HEAD", "--", path)
 	}
+	if err != nil && (strings.Contains(err.Error(), "promisor remote") || strings.Contains(err.Error(), "lazy fetching disabled")) {
+		err = &NotFetchedError{[]string{path}, []string{"git", "-C", root, "blame", "-s", "HEAD", "--", path}}
+	}
 	if err != nil {
 		return "", c, err
 	}
