@@ -62,8 +62,11 @@ func (x Exchange) wantKept(ctx context.Context, up upstream) error {
 // rewritten returns the error for commits that the upstream had, and that are still in HEAD.
 func rewritten(ctx context.Context, root string, up upstream, was moved, gone []string) error {
 	drop, keep := "git pull --rebase", "git merge "+short(up.ref)
-	if IsAncestor(ctx, root, up.ref, "HEAD") { // there is nothing to merge
+	switch _, err := read(ctx, root, "merge-base", "HEAD", up.ref); {
+	case IsAncestor(ctx, root, up.ref, "HEAD"): // there is nothing to merge
 		keep = "git push " + up.there()
+	case err != nil:
+		keep = "git merge --allow-unrelated-histories " + short(up.ref)
 	}
 	// Git finds out what to drop only if the last of it was once the end of the upstream, and
 	// nothing else has been merged since.
