@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -13,7 +14,7 @@ import (
 // Push pushes the current branch to where git push would push it. If another clone pushed
 // first, it pulls and tries again. races is how often that happened.
 func (x Exchange) Push(ctx context.Context) (races int, err error) {
-	up, err := x.upstream(ctx)
+	up, follow, err := x.pushed(ctx)
 	if err != nil {
 		return 0, err
 	}
@@ -32,7 +33,7 @@ func (x Exchange) Push(ctx context.Context) (races int, err error) {
 		if err != nil {
 			return races, err
 		}
-		_, err = output(attend(x.asking(ctx, append(append([]string{"push", "--quiet"}, option...), remote, "HEAD:"+branch)...)))
+		_, err = output(attend(x.asking(ctx, slices.Concat([]string{"push", "--quiet"}, follow, option, []string{remote, "HEAD:" + branch})...)))
 		if err == nil {
 			x.endTurn(turn, x.Now().Sub(pushing))
 		}
@@ -145,9 +146,49 @@ func (x Exchange) upstream(ctx context.Context) (up upstream, err error) {
 	}
 	words := strings.Split(strings.TrimSuffix(out, "\n"), "\x00")
 	if len(words) != 4 || words[0] == "" || words[1] == "" || words[2] == "" {
-		return up, fmt.Errorf("branch %s has no upstream: git push -u origin %[1]s", at.Branch)
+		return upstream{name: at.Branch, pushRemote: words[len(words)-1]}, noUpstreamError(at.Branch)
 	}
 	return upstream{name: at.Branch, remote: words[0], branch: words[1], ref: words[2], pushRemote: cmp.Or(words[3], words[0])}, nil
+}
+
+// A noUpstreamError is the name of a branch that has no upstream.
+type noUpstreamError string
+
+func (e noUpstreamError) Error() string {
+	return fmt.Sprintf("branch %s has no upstream: git push -u origin %[1]s", string(e))
+}
+
+// pushed returns the upstream of a branch that is pushed. If there is none, but git push knows
+// where to push it, only the remote is known, and follow is the option with which git push does it.
+func (x Exchange) pushed(ctx context.Context) (up upstream, follow []string, err error) {
+	up, err = x.upstream(ctx)
+	if !errors.As(err, new(noUpstreamError)) {
+		return up, nil, err
+	}
+	setting := func(args ...string) string {
+		out, _ := read(ctx, x.Root, append([]string{"config"}, args...)...)
+		return strings.TrimSpace(out)
+	}
+	usual := cmp.Or(setting("--get", "branch."+up.name+".remote"), "origin")
+	up.pushRemote = cmp.Or(up.pushRemote, usual)
+	if setting("--type=bool", "--get", "push.autoSetupRemote") == "true" && setting("--get", "branch."+up.name+".merge") == "" {
+		follow = []string{"--set-upstream"}
+	}
+	known := follow != nil
+	switch setting("--get", "push.default") {
+	case "current":
+		known = true
+	case "", "simple":
+		known = known || up.pushRemote != usual
+	case "upstream", "tracking":
+		known = known && up.pushRemote == usual
+	default:
+		known = false
+	}
+	if known {
+		err = nil
+	}
+	return up, follow, err
 }
 
 // destination returns the remote and the branch that git push would push to. Like git, it does
