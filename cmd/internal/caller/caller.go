@@ -45,11 +45,17 @@ func (c Caller) Listed() (store.Entry, error) {
 
 // Here is Listed, but an active conversation counts only if it continues in this work tree. Git
 // brings those that continue in others. Nor does it count beside a paused one that was continued, or
-// for an agent session that belongs to no conversation.
+// for an agent session that belongs to no conversation, or if its last session is not saved.
 func (c Caller) Here() (store.Entry, error) {
 	e, listed, err := c.current(c.ws.Status.IsHere)
-	if err != nil || !listed {
+	if err != nil {
 		return e, err
+	}
+	if slices.ContainsFunc(c.calling(), c.skipped) {
+		return e, workspace.ErrNoConversation
+	}
+	if !listed {
+		return e, nil
 	}
 	beside, err := c.ws.Status.WentOn(e)
 	if err == nil && !beside {
@@ -61,26 +67,32 @@ func (c Caller) Here() (store.Entry, error) {
 	return e, err
 }
 
-// foreign reports whether the command was called from an agent session, and only others went into
-// the conversation at a path.
-func (c Caller) foreign(path string) (bool, error) {
-	var calling []schema.Source
+// calling returns the agent sessions that the command was called from.
+func (c Caller) calling() (list []schema.Source) {
 	for _, a := range c.ws.Env.Agents {
 		if id := a.Session(c.ws.Env.Machine); id != "" {
-			calling = append(calling, schema.Source{Agent: a.Name(), NativeID: id})
+			list = append(list, schema.Source{Agent: a.Name(), NativeID: id})
 		}
 	}
-	if len(calling) == 0 {
-		return false, nil
-	}
+	return list
+}
+
+// skipped reports whether the user does not want a session to be saved.
+func (c Caller) skipped(s schema.Source) bool { return c.ws.Removed.Skipped(s.Agent, s.NativeID) }
+
+// foreign reports whether the conversation at a path goes on without what leads to commits: the
+// command was called from an agent session, and only others went into it, or its last session is
+// not saved any more.
+func (c Caller) foreign(path string) (bool, error) {
 	e, err := c.ws.Entry(path)
-	if err != nil {
+	if err != nil || len(e.Session.Sources) == 0 {
 		return false, err
 	}
-	went := slices.ContainsFunc(e.Session.Sources, func(s schema.Source) bool {
+	sources, calling := e.Session.Sources, c.calling()
+	went := slices.ContainsFunc(sources, func(s schema.Source) bool {
 		return slices.ContainsFunc(calling, func(o schema.Source) bool { return o.Agent == s.Agent && o.NativeID == s.NativeID })
 	})
-	return len(e.Session.Sources) > 0 && !went, nil
+	return len(calling) > 0 && !went || c.skipped(sources[len(sources)-1]), nil
 }
 
 // current returns the current conversation; listed says that only a list describes it. An active
