@@ -114,7 +114,7 @@ func remove(ctx context.Context, on screen, w *opened, entries []store.Entry) er
 	switch len(inGit) {
 	case 0:
 	case 1:
-		fmt.Fprintf(on.errw, "git still has it: git log -- %s lists the commits\n", visible(inGit[0]))
+		fmt.Fprintf(on.errw, "git still has it: git log --all -- %s lists the commits\n", visible(inGit[0]))
 	default:
 		fmt.Fprintf(on.errw, "git still has %d of them, for example %s\n", len(inGit), visible(strings.TrimPrefix(inGit[0], "conversations/")))
 	}
