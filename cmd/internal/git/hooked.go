@@ -23,20 +23,35 @@ func told(err error) error {
 
 // unstage sets the index entries of files that were committed to what was committed. A hook
 // that changes a file and stages it changes what is committed, but the entry stays as it was
-// before, so that the next commit of the user would undo what the hook did.
+// before, so that the next commit of the user would undo what the hook did. What the user has
+// staged of a file that only the hook committed stays.
 func unstage(ctx context.Context, root, folder string, paths []string) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), askTime)
 	defer cancel()
-	out, err := read(ctx, root, "diff-index", "--cached", "--name-only", "-z", "--relative", "--no-renames", "HEAD", "--", folder)
+	names := func(command string, args ...string) ([]string, error) {
+		out, err := read(ctx, root, slices.Concat([]string{command, "--name-only", "-z", "--relative", "--no-renames"}, args)...)
+		return strings.FieldsFunc(out, func(r rune) bool { return r == 0 }), err
+	}
+	hooked, err := names("diff-tree", "-r", "HEAD~", "HEAD", "--")
+	if err != nil { // it is the first commit
+		hooked = nil
+	}
+	hooked = slices.DeleteFunc(hooked, func(name string) bool { return strings.HasPrefix(name, folder+"/") })
+	among := []string{"--cached", "HEAD", "--"}
+	if len(hooked) == 0 {
+		among = append(among, folder)
+	} else {
+		own, err := names("diff-index", "--cached", "HEAD~", "--")
+		if err != nil {
+			return err
+		}
+		paths = append(slices.Clone(paths), slices.DeleteFunc(hooked, func(name string) bool { return slices.Contains(own, name) })...)
+	}
+	stale, err := names("diff-index", among...)
 	if err != nil {
 		return err
 	}
-	var stale []string
-	for name := range strings.SplitSeq(strings.TrimSuffix(out, "\x00"), "\x00") {
-		if slices.Contains(paths, name) {
-			stale = append(stale, name)
-		}
-	}
+	stale = slices.DeleteFunc(stale, func(name string) bool { return !slices.Contains(paths, name) })
 	if len(stale) == 0 {
 		return nil
 	}
