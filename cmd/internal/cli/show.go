@@ -148,11 +148,11 @@ func showText(on screen, found *history.Shown, about *history.Overview, o showOp
 	s := found.Entry.Session
 	head("%s", oneLine(s.DisplayTitle()))
 	fmt.Fprintf(w, "%s, %s, %s, %s\n", oneLine(found.Entry.Path), oneLine(s.ConversationType), s.Status, count(s.MessageCount, "message"))
+	if s.ContextSummary != "" {
+		fmt.Fprintf(w, "Summary: %s\n", oneLine(s.ContextSummary))
+	}
 	if about != nil {
 		showOverview(w, on, s, about)
-	}
-	if s.ContextSummary != "" {
-		fmt.Fprintf(w, "%s\n", oneLine(s.ContextSummary))
 	}
 	said(w, s)
 	branches(w, on, found)
@@ -233,19 +233,15 @@ func showOverview(w io.Writer, on screen, s *schema.Session, o *history.Overview
 	if len(o.Files) == 0 {
 		return
 	}
-	fmt.Fprint(w, "Files: ")
+	fmt.Fprintln(w, "Files:")
 	files := slices.Clone(o.Files)
 	slices.Reverse(files)
-	for i, f := range files[:min(len(files), mostFiles)] {
-		if i > 0 {
-			fmt.Fprint(w, ", ")
-		}
-		fmt.Fprintf(w, "%s (%s)", oneLine(f.Path), oneLine(f.Action))
+	for _, f := range files[:min(len(files), mostFiles)] {
+		fmt.Fprintf(w, "  %s (%s)\n", oneLine(f.Path), oneLine(f.Action))
 	}
 	if rest := len(files) - mostFiles; rest > 0 {
-		fmt.Fprintf(w, " and %d more", rest)
+		fmt.Fprintf(w, "  and %d more\n", rest)
 	}
-	fmt.Fprintln(w)
 }
 
 // outcome describes the result of a call in a word.
