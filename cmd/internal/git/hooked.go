@@ -28,15 +28,29 @@ func told(err error) error {
 func unstage(ctx context.Context, root, folder string, paths []string) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), askTime)
 	defer cancel()
+	at, err := read(ctx, root, "rev-parse", "--show-prefix", "--show-cdup")
+	if err != nil {
+		return err
+	}
+	prefix, rest, _ := strings.Cut(at, "\n")
+	up := strings.TrimSuffix(rest, "\n")
 	names := func(command string, args ...string) ([]string, error) {
-		out, err := read(ctx, root, slices.Concat([]string{command, "--name-only", "-z", "--relative", "--no-renames"}, args)...)
-		return strings.FieldsFunc(out, func(r rune) bool { return r == 0 }), err
+		out, err := read(ctx, root, slices.Concat([]string{command, "--name-only", "-z", "--no-renames"}, args)...)
+		list := strings.FieldsFunc(out, func(r rune) bool { return r == 0 })
+		for i, name := range list { // from the top of the work tree, where a hook may have changed files, too
+			if within, ok := strings.CutPrefix(name, prefix); ok {
+				list[i] = within
+			} else {
+				list[i] = up + name
+			}
+		}
+		return list, err
 	}
 	hooked, err := names("diff-tree", "-r", "HEAD~", "HEAD", "--")
 	if err != nil { // it is the first commit
 		hooked = nil
 	}
-	hooked = slices.DeleteFunc(hooked, func(name string) bool { return strings.HasPrefix(name, folder+"/") })
+	hooked = slices.DeleteFunc(hooked, func(name string) bool { return slices.Contains(paths, name) })
 	among := []string{"--cached", "HEAD", "--"}
 	if len(hooked) == 0 {
 		among = append(among, folder)
