@@ -172,13 +172,26 @@ func (m *merging) redacted(chosen reflect.Value, all []variant) {
 
 // compareRedacted orders values, those with the most redacted text first.
 func compareRedacted(a, b []byte) int {
+	return cmp.Or(compareMarks(b, a), bytes.Compare(a, b))
+}
+
+// compareMarks orders values, those with the most redacted text last.
+func compareMarks(a, b []byte) int {
 	mark := []byte(redactedPrefix)
-	return cmp.Or(cmp.Compare(bytes.Count(b, mark), bytes.Count(a, mark)), bytes.Compare(a, b))
+	return cmp.Compare(bytes.Count(a, mark), bytes.Count(b, mark))
+}
+
+// setAfter reports whether the encoded value that was set last is another one than a value that
+// was redacted as a whole, which could be any.
+func setAfter(last, redacted []byte) bool {
+	rest := redactedMarks().ReplaceAll(redacted, nil)
+	return len(rest) < len(redacted) && len(bytes.Trim(rest, `" `)) == 0 && !bytes.Contains(last, []byte(redactedPrefix))
 }
 
 // settable takes the value that was set last. A value that matches no stamp comes from an
 // older release or a person, who had seen the stamped value, so it counts, unless the
-// merge brought it back beside another value.
+// merge brought it back beside another value. Of what is written from the log, that with the
+// most redacted text counts: the other side may not have known of a redaction.
 func (m *merging) settable(f fieldInfo) {
 	all := m.variants[f.name]
 	stamps := slices.DeleteFunc(m.variants[f.name+stampSuffix], func(v variant) bool { return v.value.IsNil() })
@@ -192,12 +205,19 @@ func (m *merging) settable(f fieldInfo) {
 	}
 	last := slices.MaxFunc(stamps, func(a, b variant) int {
 		at := func(v variant) Time { return Time(stampAt(v.value).String()) }
-		return cmp.Or(compareTimes(at(a), at(b)), bytes.Compare(a.text, b.text))
+		later := cmp.Or(compareTimes(at(a), at(b)), bytes.Compare(a.text, b.text))
+		if f.name == "context_summary" || f.name == "plan" {
+			return cmp.Or(compareMarks(a.text, b.text), later)
+		}
+		return later
 	})
 	chosen := cloneValue(last.value)
 	for _, v := range stamps {
 		all = append(all[:len(all):len(all)], variant{value: stampTo(v.value)})
 	}
+	all = slices.DeleteFunc(slices.Clone(all), func(v variant) bool {
+		return setAfter(encodeValue(nil, stampTo(chosen)), encodeValue(nil, v.value))
+	})
 	m.redacted(stampTo(chosen), all)
 	all = m.variants[f.name]
 	m.session.Field(f.stamp).Set(chosen)

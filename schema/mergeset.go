@@ -80,7 +80,7 @@ func mergeMetadata(objects []Raw, sets [][]ValueStamp) (Raw, []ValueStamp) {
 	}
 	for _, v := range slices.Concat(sets...) {
 		chosen := last[v.Key]
-		if !bytes.Contains(v.To, []byte(redactedPrefix)) || len(chosen.To) == 0 {
+		if !bytes.Contains(v.To, []byte(redactedPrefix)) || len(chosen.To) == 0 || setAfter(chosen.To, v.To) {
 			continue
 		}
 		if text, ok := CombineRedacted(string(chosen.To), string(v.To)); ok {
