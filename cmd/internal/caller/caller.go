@@ -112,7 +112,7 @@ func (c Caller) current(wanted func(store.Entry) bool) (e store.Entry, listed bo
 			return e, false, err
 		}
 		if b.Bound() {
-			e, err = c.ws.Entry(b.CurrentSegment().Path)
+			e, err = c.bound(b.CurrentSegment())
 			return e, false, err
 		}
 	}
@@ -134,6 +134,21 @@ func (c Caller) current(wanted func(store.Entry) bool) (e store.Entry, listed bo
 		return active[0], true, nil
 	}
 	return e, false, &workspace.AmbiguousError{Candidates: active}
+}
+
+// bound returns the conversation of a session. If git brought only its document, as to another
+// work tree before the first answer, its folder does not say which conversation it is.
+func (c Caller) bound(at binding.Segment) (store.Entry, error) {
+	e, err := c.ws.Entry(at.Path)
+	if err != nil || at.ID == "" {
+		return e, err
+	}
+	there, err := c.ws.Store.Exists(at.Path + "/.session")
+	if err == nil && !there {
+		e.Session = e.Session.Clone()
+		e.Session.ID = at.ID
+	}
+	return e, err
 }
 
 // PickOrCurrent is Pick for a query, or Current without one.
