@@ -60,6 +60,8 @@ func mergeSides(sides []side) (*Session, error) {
 			s.CreatedAt = first(values[Time](all), compareTimes)
 		case f.name == "last_active":
 			s.LastActive = first(values[Time](all), func(a, b Time) int { return compareTimes(b, a) })
+		case f.name == "id":
+			s.ID = idOf(values[string](m.variants["conversation_id"]), values[string](all))
 		case f.stamp < 0 && !strings.HasSuffix(f.name, stampSuffix):
 			m.constant(f)
 		case f.stamp >= 0 && m.session.Field(f.stamp).Kind() == reflect.Pointer:
@@ -147,6 +149,21 @@ func first[T comparable](list []T, compare func(a, b T) int) T {
 	}
 	return slices.MinFunc(list, compare)
 }
+
+// idOf takes the smallest id, if possible of those with whose end the name of the folder ends.
+// Another one was made where only the folder was there.
+func idOf(folders, ids []string) string {
+	named := slices.DeleteFunc(slices.Clone(ids), func(id string) bool {
+		return !slices.ContainsFunc(folders, func(name string) bool {
+			end := name[strings.LastIndexByte(name, '-')+1:]
+			return len(end) >= leastEnd && strings.HasSuffix(id, end)
+		})
+	})
+	return cmp.Or(first(named, strings.Compare), first(ids, strings.Compare))
+}
+
+// leastEnd is the least number of characters of an id with which the name of a folder ends.
+const leastEnd = 4
 
 // constant takes the smallest value of a member that never changes, of those in which the
 // most was redacted.
