@@ -90,9 +90,17 @@ func (c Caller) foreign(path string) (bool, error) {
 	}
 	sources, calling := e.Session.Sources, c.calling()
 	went := slices.ContainsFunc(sources, func(s schema.Source) bool {
-		return slices.ContainsFunc(calling, func(o schema.Source) bool { return o.Agent == s.Agent && o.NativeID == s.NativeID })
+		return slices.ContainsFunc(calling, func(o schema.Source) bool {
+			return o.Agent == s.Agent && (o.NativeID == s.NativeID || c.repeats(o, s))
+		})
 	})
 	return len(calling) > 0 && !went || c.skipped(sources[len(sources)-1]), nil
+}
+
+// repeats reports whether a session is a fork of another one, which is captured after its first turn.
+func (c Caller) repeats(fork, of schema.Source) bool {
+	roots := c.capture.RootsOfSource(fork.Agent, fork.NativeID)
+	return len(roots) > 0 && slices.Contains(c.capture.RootsOfSource(of.Agent, of.NativeID), roots[0])
 }
 
 // current returns the current conversation; listed says that only a list describes it. An active
