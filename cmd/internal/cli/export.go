@@ -136,7 +136,7 @@ func runExport(ctx context.Context, a *app, w *opened, queries []string, o expor
 			return err
 		}
 		if err := to.export(ctx, w, e); err != nil {
-			if len(entries) == 1 {
+			if len(entries) == 1 || to.bundle.broken() {
 				return err
 			}
 			a.screen.report(err)
@@ -250,7 +250,7 @@ func zstd(ctx context.Context) bundle.Zstd {
 type bundling struct {
 	writer   *bundle.Writer // once it has started
 	starting sync.WaitGroup
-	err      error // why it could not be started
+	err      error // why it could not be started or written
 	out      bytes.Buffer
 	newest   time.Time
 	messages int
@@ -271,11 +271,14 @@ func (b *bundling) add(name string, at time.Time, messages int, content []byte) 
 	if at.After(b.newest) {
 		b.newest = at
 	}
-	if b.starting.Wait(); b.err != nil {
-		return b.err
+	if b.starting.Wait(); b.err == nil {
+		b.err = b.writer.Add(name, at, content)
 	}
-	return b.writer.Add(name, at, content)
+	return b.err
 }
+
+// broken reports whether there is a bundle that no conversation can be added to any more.
+func (b *bundling) broken() bool { return b != nil && b.err != nil }
 
 // pack writes the bundle if the user asked for one.
 func (t *exportTarget) pack() error {

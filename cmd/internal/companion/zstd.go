@@ -2,6 +2,7 @@ package companion
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -20,7 +21,7 @@ func Compressor(ctx context.Context) func(to io.Writer) (io.WriteCloser, error) 
 		if err == nil {
 			err = f.Start()
 		}
-		return &compressing{in, f}, err
+		return &compressing{in, f, nil}, err
 	}
 }
 
@@ -59,8 +60,11 @@ func newFilter(ctx context.Context, word string) (*filter, error) {
 // wait waits for the program to end. If the program fails, the error is what it printed.
 func (f *filter) wait() error {
 	err := f.Wait()
-	if said := bytes.TrimSpace(f.said.Bytes()); err != nil && len(said) > 0 {
+	switch said := bytes.TrimSpace(f.said.Bytes()); {
+	case err != nil && len(said) > 0:
 		err = fmt.Errorf("%.400s", said)
+	case err != nil:
+		err = fmt.Errorf("%s: %w", Zstd, err)
 	}
 	return err
 }
@@ -68,15 +72,34 @@ func (f *filter) wait() error {
 // compressing is the writer of a bundle.
 type compressing struct {
 	io.WriteCloser
-	filter *filter
+	filter *filter // nil once it has ended
+	err    error   // why it ended too early
+}
+
+// Write returns the program's error if the program has ended.
+func (c *compressing) Write(b []byte) (int, error) {
+	if c.err != nil {
+		return 0, c.err
+	}
+	n, err := c.WriteCloser.Write(b)
+	if err != nil {
+		c.err = cmp.Or(c.end(), fmt.Errorf("%s: %w", Zstd, err))
+	}
+	return n, c.err
 }
 
 func (c *compressing) Close() error {
-	err := c.WriteCloser.Close()
-	if failed := c.filter.wait(); failed != nil {
-		return failed
+	if c.filter == nil {
+		return c.err
 	}
-	return err
+	return c.end()
+}
+
+func (c *compressing) end() error {
+	err := c.WriteCloser.Close()
+	f := c.filter
+	c.filter = nil
+	return cmp.Or(f.wait(), err)
 }
 
 // decompressing is the reader of a bundle.
