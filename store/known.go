@@ -69,7 +69,7 @@ func (p policy) knownOf(id string) (*known, error) {
 	k := &known{partial: map[string]bool{}}
 	k.redactor, k.ids = secrets.Recognizing(list), map[string]string{}
 	for _, one := range list {
-		k.ids[one.Name], k.partial[one.ID] = one.ID, one.Partial
+		k.ids[one.ID], k.partial[one.ID] = one.ID, one.Partial
 	}
 	return k, nil
 }
@@ -92,7 +92,7 @@ func (tx *Tx) knows() (*known, error) {
 // A replacement replaces text in what was stored before.
 type replacement struct {
 	redactor *secrets.Redactor
-	ids      map[string]string // of the redactions, by the names in their markers
+	ids      map[string]string // of the redactions, by what redactor counts: a name, or the id itself
 }
 
 // record returns a record with its text replaced, marked as redacted, and how many places

@@ -3,6 +3,7 @@ package store
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -236,11 +237,8 @@ func (r redaction) knowing(k *known) redaction {
 }
 
 // knownAgain returns the redactions whose texts were redacted again.
-func (r *redaction) knownAgain() (ids []string) {
-	for name := range r.again {
-		ids = append(ids, r.known.ids[name])
-	}
-	return ids
+func (r *redaction) knownAgain() []string {
+	return slices.Collect(maps.Keys(r.again))
 }
 
 // begin begins a record.

@@ -100,7 +100,7 @@ const markerStart = "[redacted: "
 func (r *Redactor) marker(sp span, counts Counts) string {
 	id := r.nameOf(sp.rule)
 	if counts != nil {
-		counts[id]++
+		counts[r.countedAs(sp.rule)]++
 	}
 	return markerStart + id + "]"
 }

@@ -19,6 +19,7 @@ import (
 // texts are texts to replace, with the names for their markers.
 type texts struct {
 	names []string
+	ids   []string // of redactions, to count by instead of names; may be nil
 	find  func(s string, add func(start, end, name int))
 }
 
@@ -32,6 +33,14 @@ func (r *Redactor) nameOf(rule int) string {
 		return r.texts.names[rule]
 	}
 	return r.rules[rule].ID
+}
+
+// countedAs returns what the replacements of a rule are counted as.
+func (r *Redactor) countedAs(rule int) string {
+	if r.texts != nil && r.texts.ids != nil {
+		return r.texts.ids[rule]
+	}
+	return r.nameOf(rule)
 }
 
 // marks matches markers, of rules and of people.
@@ -189,6 +198,19 @@ type Text struct {
 	End   bool   `json:"end,omitempty"`
 }
 
+// Is reports whether k recognizes the texts in found and no others.
+func (k *Known) Is(found *Found) bool {
+	if k.Partial || found.full || len(k.Texts) != len(found.texts) {
+		return false
+	}
+	for text := range found.texts {
+		if k.text(text) == nil {
+			return false
+		}
+	}
+	return true
+}
+
 // Add makes k recognize the texts in found, too.
 func (k *Known) Add(found *Found) {
 	k.Partial = k.Partial || found.full
@@ -207,15 +229,24 @@ func (k *Known) Add(found *Found) {
 
 // add notes another occurrence of a text that k knows; it returns false for others.
 func (k *Known) add(text string, at edges) bool {
+	t := k.text(text)
+	if t == nil {
+		return false
+	}
+	t.Start, t.End = t.Start && at.start, t.End && at.end
+	return true
+}
+
+// text returns what k has of a text; nil if it does not know the text.
+func (k *Known) text(text string) *Text {
 	quick := k.quick(text)
 	for i := range k.Texts {
 		t := &k.Texts[i]
 		if t.Bytes == len(text) && t.Quick == quick && k.isSum(t, text) {
-			t.Start, t.End = t.Start && at.start, t.End && at.end
-			return true
+			return t
 		}
 	}
-	return false
+	return nil
 }
 
 func sortedTexts(f *Found) []string {
@@ -260,11 +291,12 @@ func (k *Known) quick(text string) uint16 {
 
 func shorten(h uint32) uint16 { return uint16((h * 0x9E3779B1) >> 16) }
 
-// Recognizing returns a Redactor for the texts that known recognizes.
+// Recognizing returns a Redactor for the texts that known recognizes. It counts by the ids of
+// the redactions.
 func Recognizing(known []Known) *Redactor {
 	t := &texts{}
 	for i := range known {
-		t.names = append(t.names, known[i].Name)
+		t.names, t.ids = append(t.names, known[i].Name), append(t.ids, known[i].ID)
 	}
 	finders := make([]finder, len(known))
 	for i := range known {

@@ -70,12 +70,16 @@ func TestKnown(t *testing.T) {
 	if len(k.Texts) != 3 || k.Partial {
 		t.Errorf("%+v", k)
 	}
+	one, cat := matching(`\bcat\b`)
+	if _, err := one.Text(text, nil); err != nil || !k.Is(found) || k.Is(cat) {
+		t.Errorf("%v, is found: %t, is one of it: %t", err, k.Is(found), k.Is(cat))
+	}
 	if s := fmt.Sprintf("%+v", k); strings.Contains(s, "cat") || strings.Contains(s, "longer") {
 		t.Error(s)
 	}
 	again := Recognizing([]Known{k})
 	counts := Counts{}
-	if got, err := again.Text(text, counts); err != nil || got != want || counts["x"] != 3 {
+	if got, err := again.Text(text, counts); err != nil || got != want || counts["1"] != 3 {
 		t.Errorf("%q, %v, %v", got, err, counts)
 	}
 	// "cat" was always a whole word.

@@ -47,15 +47,17 @@ func (l Redactions) Of(id string) (list []secrets.Known, err error) {
 	return list, nil
 }
 
-// Add adds texts found in the conversation with an id to those redacted under a name,
-// and returns the redaction. A new redaction uses entropy for its salt.
+// Add records texts found in the conversation with an id as redacted under a name, and
+// returns the redaction. It uses entropy for the id and the salt. Only the same texts are the
+// same redaction, as when it is repeated: a merge of two branches or work trees relies on it
+// to tell which texts are redacted in which line.
 func (l Redactions) Add(id, name string, found *secrets.Found, entropy io.Reader) (k secrets.Known, err error) {
 	err = l.files.locked(func() error {
 		list, err := l.Of(id)
 		if err != nil {
 			return err
 		}
-		i := slices.IndexFunc(list, func(k secrets.Known) bool { return k.Name == name })
+		i := slices.IndexFunc(list, func(k secrets.Known) bool { return k.Name == name && k.Is(found) })
 		if i < 0 {
 			var random [24]byte
 			if _, err := io.ReadFull(entropy, random[:]); err != nil {
