@@ -151,7 +151,8 @@ func (n *newest[R]) add(id string, r R, folder int) {
 	old, now := n.rank(&n.list[i]), n.rank(&r)
 	counts := now.compare(old) > 0
 	if folder > n.folder[i] { // the writer did not see the revs of the earlier folders
-		counts = !bytes.Equal(now.line, old.line) && !n.less(&r, &n.list[i])
+		more := now.marks() - old.marks()
+		counts = more > 0 || more == 0 && !bytes.Equal(now.line, old.line) && !n.less(&r, &n.list[i])
 	}
 	if counts {
 		n.list[i], n.folder[i] = r, folder
