@@ -124,9 +124,17 @@ func IsLines(head []byte) bool {
 	return hasPrefix(head, `{"version":"`, `","exportedAt":`, `,"conversation":`)
 }
 
+// start returns the start of a file, without a byte order mark: editors and PowerShell add one.
+func start(head []byte) string {
+	head = bytes.TrimPrefix(head, []byte(byteOrderMark))
+	return string(head[:min(len(head), headBytes)])
+}
+
+const byteOrderMark = "\xEF\xBB\xBF"
+
 // hasPrefix reports whether text starts with the parts, with little between them.
 func hasPrefix(head []byte, parts ...string) bool {
-	text := string(head[:min(len(head), headBytes)])
+	text := start(head)
 	for i, part := range parts {
 		at := indexWithin(text, part, 24)
 		if at < 0 || i == 0 && at > 0 {

@@ -15,7 +15,7 @@ import (
 
 // IsJSON reports whether a file that starts with head may be a document in JSON.
 func IsJSON(head []byte) bool {
-	text := string(head[:min(len(head), headBytes)])
+	text := start(head)
 	i := 0
 	for i < len(text) && (text[i] == ' ' || text[i] == '\n' || text[i] == '\r' || text[i] == '\t') {
 		i++
@@ -27,7 +27,7 @@ func IsJSON(head []byte) bool {
 // shares memory with text. The error is a [*FormatError] if text is damaged or not a
 // document.
 func ReadJSON(text []byte) (*Conversation, error) {
-	values, err := object(text)
+	values, err := object(bytes.TrimPrefix(text, []byte(byteOrderMark)))
 	if err != nil {
 		return nil, damaged("%v", err)
 	}
