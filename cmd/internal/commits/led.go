@@ -12,11 +12,13 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"cortext/cmd/internal/git"
 	"cortext/cmd/internal/history"
 	"cortext/resume/notes"
 	"cortext/schema"
+	"cortext/store"
 )
 
 // A trace is what a conversation says of how a commit that names it came about: the user's
@@ -159,6 +161,9 @@ func (c Commits) writer(ctx context.Context, named *trace) (best *Reason, err er
 			continue
 		}
 		recent := !rest.At.After(e.Session.LastActive.Time().Add(linger))
+		if !recent && !c.mentions(e, rest.Asked()) {
+			continue
+		}
 		shown, err := history.Show(c.ws.Conversations, e, history.ShowOptions{})
 		if err != nil || !slices.ContainsFunc(shown.Tools, func(call schema.Tool) bool {
 			return c.changes(shown, call, rest.Paths) || unsaid && says(call, rest.Of.Line) && (recent || c.changes(shown, call, rest.Asked()))
@@ -185,6 +190,35 @@ func (c Commits) writer(ctx context.Context, named *trace) (best *Reason, err er
 		}
 	}
 	return best, ctx.Err()
+}
+
+// mentions reports whether the calls of a conversation may contain the name of one of the files.
+// It looks at bytes, which is many times as fast as reading the conversation.
+func (c Commits) mentions(e store.Entry, files []string) bool {
+	var names [][]byte
+	for _, file := range files {
+		name := path.Base(file)
+		if strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r >= utf8.RuneSelf || r == '"' || r == '\\' }) {
+			return true // JSON has several spellings of it
+		}
+		names = append(names, []byte(name))
+	}
+	conversation, err := c.ws.Open(e)
+	if err != nil {
+		return false
+	}
+	defer conversation.Close()
+	logs, ok := conversation.OpenLogs()
+	if !ok {
+		return true
+	}
+	defer logs.Close()
+	for block, err := range logs.Tools.Blocks(0, logs.Tools.Size()) {
+		if err != nil || slices.ContainsFunc(names, func(name []byte) bool { return bytes.Contains(block.Text, name) }) {
+			return true
+		}
+	}
+	return false
 }
 
 // suspect returns the title of another conversation that may have changed files of a commit to
