@@ -17,27 +17,30 @@ func (g *gatherer) logs(c *store.Conversation, out *portable.Conversation) error
 	if g.lines {
 		return g.logLines(c, out)
 	}
-	messages := reading[schema.Message]{redacted: func(m *schema.Message) bool { return len(m.Redacted) > 0 }}
-	tools := reading[schema.Tool]{redacted: func(t *schema.Tool) bool { return len(t.Redacted) > 0 }}
-	var both sync.WaitGroup
-	both.Go(func() { tools.read(c.Tools(), c.SettledTools()) })
-	messages.read(c.Messages(), c.SettledMessages())
-	both.Wait()
-	g.warnings = slices.Concat(g.warnings, messages.warnings, tools.warnings)
+	messages := reading[schema.Message]{plain: c.Messages(), settled: c.SettledMessages(), redacted: func(m *schema.Message) bool { return len(m.Redacted) > 0 }}
+	tools := reading[schema.Tool]{plain: c.Tools(), settled: c.SettledTools(), redacted: func(t *schema.Tool) bool { return len(t.Redacted) > 0 }}
+	err := readBoth(g, &messages, &tools)
 	out.Messages, out.Tools = messages.list, tools.list
-	return errors.Join(messages.err, tools.err)
+	return err
 }
 
 // logLines reads the lines of both logs.
 func (g *gatherer) logLines(c *store.Conversation, out *portable.Conversation) error {
 	redacted := func(line *store.LogLine) bool { return line.Redacted }
-	messages, tools := reading[store.LogLine]{redacted: redacted}, reading[store.LogLine]{redacted: redacted}
+	messages := reading[store.LogLine]{plain: kept(c.MessageLines()), settled: encoded(c.SettledMessages(), schema.AppendMessage), redacted: redacted}
+	tools := reading[store.LogLine]{plain: kept(c.ToolLines()), settled: encoded(c.SettledTools(), schema.AppendTool), redacted: redacted}
+	err := readBoth(g, &messages, &tools)
+	out.Lines = &portable.Lines{Messages: texts(messages.list), Tools: texts(tools.list)}
+	return err
+}
+
+// readBoth reads both logs at once.
+func readBoth[M, T any](g *gatherer, messages *reading[M], tools *reading[T]) error {
 	var both sync.WaitGroup
-	both.Go(func() { tools.read(kept(c.ToolLines()), encoded(c.SettledTools(), schema.AppendTool)) })
-	messages.read(kept(c.MessageLines()), encoded(c.SettledMessages(), schema.AppendMessage))
+	both.Go(tools.read)
+	messages.read()
 	both.Wait()
 	g.warnings = slices.Concat(g.warnings, messages.warnings, tools.warnings)
-	out.Lines = &portable.Lines{Messages: texts(messages.list), Tools: texts(tools.list)}
 	return errors.Join(messages.err, tools.err)
 }
 
@@ -84,21 +87,22 @@ func texts(lines []store.LogLine) [][]byte {
 
 // A reading is the reading of a log.
 type reading[R any] struct {
-	redacted func(*R) bool // whether a record was redacted
+	plain    iter.Seq2[R, error]
+	settled  iter.Seq2[R, error] // takes longer
+	redacted func(*R) bool       // whether a record was redacted
 
 	list     []R
 	warnings []string // of damage
 	err      error
 }
 
-// read reads the log: as it is, and settled only if it has a record that was redacted,
-// because that takes longer.
-func (r *reading[R]) read(plain, settled iter.Seq2[R, error]) {
-	r.all(plain)
+// read reads the log: as it is, and settled only if it has a record that was redacted.
+func (r *reading[R]) read() {
+	r.all(r.plain)
 	for i := range r.list {
 		if r.err == nil && r.redacted(&r.list[i]) {
 			r.list, r.warnings = nil, nil
-			r.all(settled)
+			r.all(r.settled)
 			return
 		}
 	}
