@@ -6,14 +6,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
+	"hash/crc64"
 	"maps"
 	"os"
-	"path"
-	"path/filepath"
 	"slices"
 	"sync"
-	"time"
 
 	"cortext/cmd/internal/listing"
 	"cortext/cmd/internal/search/grams"
@@ -28,7 +25,7 @@ import (
 type Index struct {
 	cache    store.Cache
 	segments []*segment
-	entries  map[string][]entry // by the name of the log
+	entries  map[uint64][]entry // by the hash of the log's name
 	files    []string           // names of all files when it was opened
 	damaged  []string           // damaged segments and other files
 
@@ -64,7 +61,7 @@ const indexDir = "search"
 
 // OpenIndex opens the index of a workspace. The caller must close it.
 func OpenIndex(cache store.Cache) *Index {
-	x := &Index{cache: cache, entries: map[string][]entry{}, new: map[string]newText{}, least: leastNew, block: grams.BlockSize}
+	x := &Index{cache: cache, entries: map[uint64][]entry{}, new: map[string]newText{}, least: leastNew, block: grams.BlockSize}
 	x.files = cache.ListCache(indexDir)
 	for _, name := range x.files {
 		name = indexDir + "/" + name
@@ -83,7 +80,7 @@ func OpenIndex(cache store.Cache) *Index {
 		x.segments = append(x.segments, in)
 		for i := range s.Entries {
 			e := &s.Entries[i]
-			x.entries[e.Name] = append(x.entries[e.Name], entry{e, in})
+			x.entries[e.Log] = append(x.entries[e.Log], entry{e, in})
 		}
 	}
 	for _, list := range x.entries {
@@ -101,6 +98,9 @@ func (x *Index) Close() error {
 	return errors.Join(errs...)
 }
 
+// hash returns the hash of the name of a log, which is shorter.
+func hash(name string) uint64 { return crc64.Checksum([]byte(name), crc64.MakeTable(crc64.ECMA)) }
+
 func numbers(s store.LogState) [4]int64 {
 	return [4]int64{int64(s.Inode), s.Size, s.Written, s.Changed}
 }
@@ -108,7 +108,7 @@ func numbers(s store.LogState) [4]int64 {
 // covering returns the entries that cover a log from its beginning without a gap, in order.
 // log may be nil if only its state is known.
 func (x *Index) covering(name string, state store.LogState, log *store.Log) []entry {
-	list := x.entries[name]
+	list := x.entries[hash(name)]
 	if len(list) == 0 || !state.Known {
 		return nil
 	}
@@ -357,7 +357,7 @@ func (w *indexWriter) add(n newText, open func(store.Entry) (*store.Conversation
 	if sum, err := log.Sum(min(n.from, log.Size())); err != nil || sum != n.before {
 		n.from, n.before = 0, 0
 	}
-	e := grams.Entry{Name: log.Name(), From: n.from, Before: n.before, State: numbers(state)}
+	e := grams.Entry{Log: hash(log.Name()), From: n.from, Before: n.before, State: numbers(state)}
 	w.Begin(e)
 	for b, err := range log.Blocks(n.from, log.Size()) {
 		if err != nil {
@@ -461,39 +461,4 @@ func (x *Index) mostlyOld() bool {
 	}
 	const slack = 64 // blocks, for segments that are not full
 	return int64(blocks-len(x.segments)*8-slack) > 2*(bytes/int64(x.block)+1)
-}
-
-// forgetWait is how long Forget waits for a process that updates the index.
-const forgetWait = 10 * time.Second
-
-// Forget removes the parts of the index of a workspace that are about conversations whose
-// folder is gone, since they have names of folders and traces of text. The next search
-// finds what else they covered to be new.
-func Forget(st *store.Store) error {
-	if len(st.ListCache(indexDir)) == 0 {
-		return nil
-	}
-	unlock, err := st.LockCache(indexDir, forgetWait)
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	x := OpenIndex(st.Cache)
-	defer x.Close()
-	gone := func(e grams.Entry) bool {
-		folder := path.Dir(path.Dir(e.Name)) // the log is in .session
-		_, err := os.Lstat(filepath.Join(st.Root(), filepath.FromSlash(folder)))
-		return errors.Is(err, fs.ErrNotExist)
-	}
-	names := x.damaged // what they are about is not known
-	for _, s := range x.segments {
-		if slices.ContainsFunc(s.Entries, gone) {
-			names = append(names, s.name)
-		}
-	}
-	var errs []error
-	for _, name := range names {
-		errs = append(errs, x.cache.RemoveCache(name))
-	}
-	return errors.Join(errs...)
 }

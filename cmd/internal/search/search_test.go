@@ -379,7 +379,7 @@ func TestForget(t *testing.T) {
 			x := OpenIndex(w.store.Cache)
 			defer x.Close()
 			return slices.ContainsFunc(x.segments, func(s *segment) bool {
-				return slices.ContainsFunc(s.Entries, func(e grams.Entry) bool { return strings.HasPrefix(e.Name, name+"/") })
+				return slices.ContainsFunc(s.Entries, func(e grams.Entry) bool { return e.Log == hash(name+"/.session/messages.jsonl") })
 			})
 		}
 		if !has(w.names[7]) || has(w.names[0]) == (step > 0) {

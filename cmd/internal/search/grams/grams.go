@@ -24,8 +24,11 @@ const (
 	MaxBlocks = 2048
 
 	// BlockSize is the number of bytes of text in a block, which ends at the end of a line.
-	// With the entries of short texts, the index stays below 15 % of the text.
 	BlockSize = 80 << 10
+
+	// So that the index of short texts stays below 15 % of the text, in spite of their
+	// entries, a block has one part in entryPart more text for each entry that begins in it.
+	entryPart = 400
 
 	gram    = 4 // bytes
 	rowBits = 16
@@ -38,7 +41,7 @@ const (
 )
 
 const (
-	magic      = "cortext grams 3\n"
+	magic      = "cortext grams 4\n"
 	headerSize = len(magic) + 5*4
 )
 
@@ -50,7 +53,7 @@ type Piece struct {
 
 // An Entry describes the part of a text that a segment covers, and how to recognize the text.
 type Entry struct {
-	Name     string
+	Log      uint64 // a hash of its name
 	From, To int64
 	State    [4]int64 // of the file
 	Sum      uint64   // of the first To bytes
@@ -91,7 +94,7 @@ type Builder struct {
 	entries []Entry
 	columns [][]uint64 // the rows of each block, one bit for each
 	wild    []bool
-	size    int // of the last block
+	size    int // of the text in the last block, less what its entries cost
 }
 
 // Begin starts an entry. The following calls of Add add its pieces.
@@ -99,6 +102,7 @@ func (b *Builder) Begin(e Entry) {
 	e.Pieces = nil
 	e.To = e.From
 	b.entries = append(b.entries, e)
+	b.size -= b.BlockSize / entryPart
 }
 
 // Full reports whether no more lines fit.

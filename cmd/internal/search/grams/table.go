@@ -5,9 +5,8 @@ import (
 	"hash/crc32"
 )
 
-// The table of entries is most of a segment about short texts. So names leave out what
-// they have in common with one of the two before them, and numbers are differences, in
-// as few bytes as they need.
+// The table of entries is most of a segment about short texts. So numbers are differences,
+// in as few bytes as they need.
 
 // head returns the header and the table of entries.
 func head(blocks int, entries []Entry) []byte {
@@ -25,24 +24,25 @@ func head(blocks int, entries []Entry) []byte {
 }
 
 type tableWriter struct {
-	out    []byte
-	before [2]Entry // the last two
-	block  int      // the last one of before[1]
+	out   []byte
+	last  Entry
+	block int // the last one of last
 }
 
 func (w *tableWriter) uint(v uint64) { w.out = binary.AppendUvarint(w.out, v) }
 func (w *tableWriter) int(v int64)   { w.out = binary.AppendVarint(w.out, v) }
+func (w *tableWriter) sum(v uint64)  { w.out = binary.LittleEndian.AppendUint64(w.out, v) }
 
 func (w *tableWriter) add(e *Entry) {
-	w.name(e.Name)
+	w.sum(e.Log)
 	w.uint(uint64(e.From))
 	w.uint(uint64(e.To - e.From))
-	last := &w.before[1].State
+	last := &w.last.State
 	w.int(e.State[0] - last[0]) // inode
 	w.int(e.State[1] - e.To)    // size
 	w.int(e.State[2] - last[2]) // times
 	w.int(e.State[3] - e.State[2])
-	w.out = binary.LittleEndian.AppendUint64(w.out, e.Sum)
+	w.sum(e.Sum)
 	w.uint(e.Before)
 	w.uint(uint64(len(e.Pieces)))
 	for i, p := range e.Pieces {
@@ -51,42 +51,13 @@ func (w *tableWriter) add(e *Entry) {
 			w.uint(uint64(p.To - p.From))
 		}
 	}
-	w.before = [2]Entry{w.before[1], *e}
-}
-
-// name writes a name without what it has in common with one of the last two.
-func (w *tableWriter) name(name string) {
-	which, prefix, suffix := 0, 0, 0
-	for i := range w.before {
-		if p, s := common(name, w.before[i].Name); p+s > prefix+suffix {
-			which, prefix, suffix = i, p, s
-		}
-	}
-	middle := name[prefix : len(name)-suffix]
-	w.uint(uint64(prefix))
-	w.uint(uint64(suffix<<1 | which))
-	w.uint(uint64(len(middle)))
-	w.out = append(w.out, middle...)
-}
-
-// common returns how many bytes two names have in common at their beginnings, and how many
-// of the rest at their ends.
-func common(a, b string) (prefix, suffix int) {
-	most := min(len(a), len(b))
-	for prefix < most && a[prefix] == b[prefix] {
-		prefix++
-	}
-	for suffix < most-prefix && a[len(a)-1-suffix] == b[len(b)-1-suffix] {
-		suffix++
-	}
-	return prefix, suffix
+	w.last = *e
 }
 
 // A tableReader reads what a tableWriter wrote. On anything else it fails.
 type tableReader struct {
-	rest  []byte
-	names []byte // of all entries
-	bad   bool
+	rest []byte
+	bad  bool
 }
 
 func (r *tableReader) uint() uint64 {
@@ -108,6 +79,13 @@ func take[T uint64 | int64](r *tableReader, v T, n int) T {
 	return v
 }
 
+func (r *tableReader) sum() uint64 {
+	if len(r.rest) < 8 {
+		return take(r, uint64(0), 0)
+	}
+	return take(r, binary.LittleEndian.Uint64(r.rest), 8)
+}
+
 // length reads a number that is at most most.
 func (r *tableReader) length(most int) int {
 	v := r.uint()
@@ -118,34 +96,24 @@ func (r *tableReader) length(most int) int {
 	return int(v)
 }
 
-// maxName is the maximum length of a name.
-const maxName = 4096
-
 // parseEntries reads a table with a number of entries, of a segment with a number of blocks.
 func parseEntries(table []byte, number, blocks int) ([]Entry, error) {
-	const least = 20 // bytes of an entry
+	const least = 24 // bytes of an entry
 	if number < 0 || number > len(table)/least+1 {
 		return nil, errDamaged
 	}
-	r := tableReader{rest: table, names: make([]byte, 0, 100*number)}
+	r := tableReader{rest: table}
 	entries := make([]Entry, 0, number)
-	ends := make([]int, number+1)
 	var last Entry
 	block := 0
-	for i := range number {
-		r.name(ends[:i+1])
-		ends[i+1] = len(r.names)
-		e := Entry{From: int64(r.uint())}
+	for range number {
+		e := Entry{Log: r.sum(), From: int64(r.uint())}
 		e.To = e.From + int64(r.uint())
 		e.State[0] = last.State[0] + r.int()
 		e.State[1] = e.To + r.int()
 		e.State[2] = last.State[2] + r.int()
 		e.State[3] = e.State[2] + r.int()
-		if len(r.rest) < 8 {
-			return nil, errDamaged
-		}
-		e.Sum = binary.LittleEndian.Uint64(r.rest)
-		r.rest = r.rest[8:]
+		e.Sum = r.sum()
 		e.Before = r.uint()
 		e.Pieces = make([]Piece, r.length(len(r.rest)))
 		from := e.From
@@ -165,31 +133,5 @@ func parseEntries(table []byte, number, blocks int) ([]Entry, error) {
 		last = e
 		entries = append(entries, e)
 	}
-	names := string(r.names)
-	for i := range entries {
-		entries[i].Name = names[ends[i]:ends[i+1]]
-	}
 	return entries, nil
-}
-
-// name reads a name. ends has where the names before it end, after a 0.
-func (r *tableReader) name(ends []int) {
-	before := func(which int) []byte {
-		if i := len(ends) - 3 + which; i >= 0 {
-			return r.names[ends[i]:ends[i+1]]
-		}
-		return nil
-	}
-	prefix, suffix := r.uint(), r.uint()
-	from := before(int(suffix & 1))
-	suffix >>= 1
-	middle := r.length(len(r.rest))
-	if prefix > uint64(len(from)) || suffix > uint64(len(from))-prefix || middle > len(r.rest) || prefix+suffix+uint64(middle) > maxName {
-		r.bad, r.rest = true, nil
-		return
-	}
-	r.names = append(r.names, from[:prefix]...)
-	r.names = append(r.names, r.rest[:middle]...)
-	r.names = append(r.names, from[len(from)-int(suffix):]...)
-	r.rest = r.rest[middle:]
 }

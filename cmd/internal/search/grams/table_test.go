@@ -1,7 +1,7 @@
 package grams
 
 import (
-	"fmt"
+	"bytes"
 	"math/rand/v2"
 	"reflect"
 	"testing"
@@ -11,9 +11,9 @@ import (
 // pieces.
 func sample(r *rand.Rand, number int) (entries []Entry) {
 	block, written := 0, int64(1_760_000_000_000_000_000)
-	for i := range number {
-		for _, log := range []string{"messages", "tools"} {
-			e := Entry{Name: fmt.Sprintf("conversations/2025-11-%02d/1030-plan-topic-%d-ab%02x/.session/%s.jsonl", 1+i%30, i, r.IntN(256), log)}
+	for range number {
+		for range 2 {
+			e := Entry{Log: r.Uint64()}
 			if r.IntN(10) == 0 {
 				e.From, e.Before = r.Int64N(1<<40), r.Uint64()
 			}
@@ -37,7 +37,7 @@ func sample(r *rand.Rand, number int) (entries []Entry) {
 func TestTable(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	entries := sample(r, 40)
-	entries = append(entries, Entry{Name: "x", Sum: 1, To: 1, State: [4]int64{-1, 0, -5, 9}, Pieces: []Piece{{0, 0, 1}}}, Entry{To: 2, Pieces: []Piece{{3, 0, 2}}})
+	entries = append(entries, Entry{Log: 1, Sum: 1, To: 1, State: [4]int64{-1, 0, -5, 9}, Pieces: []Piece{{0, 0, 1}}}, Entry{To: 2, Pieces: []Piece{{3, 0, 2}}})
 	table := head(MaxBlocks, entries)[headerSize:]
 	got, err := parseEntries(table, len(entries), MaxBlocks)
 	if err != nil || !reflect.DeepEqual(got, entries) {
@@ -51,8 +51,26 @@ func TestTable(t *testing.T) {
 	if _, err := parseEntries(table, len(entries), 2); err == nil {
 		t.Error("blocks that the segment does not have are read")
 	}
-	if per := len(table) / len(entries); per > 60 {
+	if per := len(table) / len(entries); per > 45 {
 		t.Errorf("an entry takes %d bytes", per)
+	}
+}
+
+// A segment takes less than 15 % of the text, however short the logs are.
+func TestShare(t *testing.T) {
+	for _, length := range []int{500, 700, 1400, 20_000, 3_000_000} {
+		b := Builder{BlockSize: BlockSize}
+		text := bytes.Repeat([]byte("a line of a log\n"), length/16)
+		size := 0
+		for _, e := range sample(rand.New(rand.NewPCG(1, 2)), 6<<20/length+1) {
+			e.From, e.Before = 0, 0
+			b.Begin(e)
+			size += b.Add(text, func([]byte) bool { return false })
+			b.End(e.Sum)
+		}
+		if share := float64(len(b.Encode())) / float64(size); share > 0.15 {
+			t.Errorf("with logs of %d bytes, %.3f of the text in %d blocks", length, share, b.Blocks())
+		}
 	}
 }
 
