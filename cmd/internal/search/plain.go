@@ -105,14 +105,31 @@ func (q *Query) matchPlain(r *record, line []byte, p *plainLine, from int) {
 		from := max(0, from-(cap(line)-cap(t.json)))
 		if t.input {
 			if q.maybeIn(t.json, from) {
-				for _, v := range values(nil, t.json) {
-					r.add(q.in(v.text))
-				}
+				scalars(t.json, func(v []byte) {
+					if v[0] == '"' {
+						r.add(q.inRaw(&rawText{json: v[1:], end: len(v) - 2, ended: true}, 0))
+					} else {
+						r.add(q.in(string(v)))
+					}
+				})
 			}
 			continue
 		}
 		r.add(q.inRaw(t, from))
 	}
+}
+
+// passages returns the texts of the line.
+func (p *plainLine) passages() (list []passage) {
+	for i := range p.texts {
+		switch t := &p.texts[i]; {
+		case t.input:
+			list = values(list, t.json)
+		case t.json != nil:
+			list = append(list, passage{t.place, t.decode()})
+		}
+	}
+	return list
 }
 
 // maybeIn reports whether a term may be in a part of a line.

@@ -200,7 +200,8 @@ func newLiteral(text string, fold bool) term {
 			l.first[utf8.AppendRune(nil, r)[0]] = true
 		}
 	}
-	return term{find: l.find, needle: needle.New(longest, fold), simple: len(l.words) == 1}
+	l.needle = needle.New(longest, fold)
+	return term{find: l.find, needle: l.needle, simple: len(l.words) == 1}
 }
 
 // A literal is a word, or the words of a phrase.
@@ -208,9 +209,14 @@ type literal struct {
 	words []string // folded if fold
 	fold  bool
 	first [256]bool // the bytes that the first word may begin with
+
+	needle *needle.Needle
 }
 
 func (l *literal) find(text string, from int) (start, end int) {
+	if !l.needle.In(text[from:]) {
+		return -1, -1
+	}
 	for i := from; i < len(text); i++ {
 		if l.first[text[i]] {
 			if end := l.matchAt(text, i); end >= 0 {

@@ -308,6 +308,12 @@ func (f *record) read() (passages []passage, err error) {
 	if f.kind == nil {
 		return f.held, nil
 	}
+	if text := f.kind.text; text != nil { // faster
+		line, _, _ := bytes.Cut(text[f.offset:], []byte("\n"))
+		if p, ok := f.kind.plain(line); ok && whole(line) {
+			return p.passages(), nil
+		}
+	}
 	raw, err := f.kind.log.Record(f.offset)
 	if err != nil || raw == nil {
 		return nil, err

@@ -53,22 +53,31 @@ func toolPassages(t *schema.Tool) []passage {
 
 // values appends the strings and numbers in a valid JSON value.
 func values(list []passage, value []byte) []passage {
+	scalars(value, func(v []byte) {
+		text := string(v)
+		if v[0] == '"' {
+			text = rawjson.String(v)
+		}
+		list = append(list, passage{InInput, text})
+	})
+	return list
+}
+
+// scalars calls found with each string, number and word in a valid JSON value, in order.
+func scalars(value []byte, found func(scalar []byte)) {
 	if len(value) == 0 {
-		return list
+		return
 	}
 	switch value[0] {
 	case '{':
 		for _, v := range rawjson.Fields(value) {
-			list = values(list, v)
+			scalars(v, found)
 		}
-		return list
 	case '[':
 		for v := range rawjson.Elements(value) {
-			list = values(list, v)
+			scalars(v, found)
 		}
-		return list
-	case '"':
-		return append(list, passage{InInput, rawjson.String(value)})
+	default:
+		found(value)
 	}
-	return append(list, passage{InInput, string(value)})
 }

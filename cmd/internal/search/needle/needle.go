@@ -10,6 +10,7 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+	"unsafe"
 
 	"cortext/schema/jsonl"
 )
@@ -200,6 +201,14 @@ func (n *Needle) Next(b []byte, from int) int {
 		from++
 	}
 	return -1
+}
+
+// In reports whether the text may be in a decoded one.
+func (n *Needle) In(text string) bool {
+	if len(n.part) < 2 { // Next looks for the spellings of JSON, and for a byte that follows
+		return true
+	}
+	return n.Next(unsafe.Slice(unsafe.StringData(text), len(text)), 0) >= 0
 }
 
 // Certain reports whether the text is definitely at a place that Next returned. b must
