@@ -9,6 +9,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"cortext/cmd/internal/listing"
+	"cortext/cmd/internal/search"
+	"cortext/cmd/internal/stats"
 	"cortext/cmd/internal/workspace"
 	"cortext/resume"
 	"cortext/schema"
@@ -39,14 +41,33 @@ func (c completer) register(root *cobra.Command) {
 		"since":    words(times),
 		"until":    words(times),
 		"session":  c.id,
+		"in":       words(func() []string { return names(search.Fields) }),
+		"by":       words(func() []string { return names(stats.Groupings) }),
+		"only":     words(func() []string { return names(onlyRoles) }),
+
+		// flags that have another meaning elsewhere
+		"export format": words(formatNames),
+		"init commit":   words(func() []string { return commitTimes }),
+		"init capture":  words(func() []string { return captures }),
 	}
-	unquote := func(f *pflag.Flag) { _, f.Usage = pflag.UnquoteUsage(f) } // shells show the usage unprocessed
-	root.PersistentFlags().VisitAll(unquote)
-	root.Flags().VisitAll(unquote)
+	unquote := func(f *pflag.Flag) (value string) { // shells show the usage unprocessed
+		value, f.Usage = pflag.UnquoteUsage(f)
+		return value
+	}
+	for _, set := range []*pflag.FlagSet{root.PersistentFlags(), root.Flags()} {
+		set.VisitAll(func(f *pflag.Flag) { unquote(f) })
+	}
 	for _, cmd := range root.Commands() {
 		cmd.Flags().VisitAll(func(f *pflag.Flag) {
-			unquote(f)
-			if complete := flags[f.Name]; complete != nil && cmd.Name() != "init" {
+			value := unquote(f)
+			complete := flags[cmd.Name()+" "+f.Name]
+			if complete == nil && cmd.Name() != "init" {
+				complete = flags[f.Name]
+			}
+			if complete == nil && value != "FILE" && value != "DIR" {
+				complete = cobra.NoFileCompletions
+			}
+			if complete != nil {
 				_ = cmd.RegisterFlagCompletionFunc(f.Name, complete)
 			}
 		})
@@ -66,6 +87,15 @@ func (c completer) register(root *cobra.Command) {
 			cmd.ValidArgsFunction = cobra.NoFileCompletions
 		}
 	}
+}
+
+// names returns the names of the values that a flag may have.
+func names[T ~string](values []T) []string {
+	list := make([]string, len(values))
+	for i, v := range values {
+		list[i] = string(v)
+	}
+	return list
 }
 
 func times() []string { return []string{"today", "yesterday", "3d", "1w", "2w", "1mo"} }

@@ -69,6 +69,9 @@ format follows the name after -o; otherwise it is json.`,
 	return cmd
 }
 
+// onlyRoles are the values of --only.
+var onlyRoles = []schema.Role{schema.User, schema.Assistant}
+
 func formatNames() (names []string) {
 	for _, f := range export.Formats() {
 		names = append(names, f.Name)
@@ -98,12 +101,10 @@ func (o exportOptions) chosen() (export.Format, error) {
 }
 
 func runExport(ctx context.Context, a *app, w *opened, queries []string, o exportOptions) error {
-	switch o.only {
-	case "":
-	case string(schema.User), string(schema.Assistant):
-		o.Only = schema.Role(o.only)
-	default:
-		return &usageError{"--only is user or assistant", ""}
+	if o.Only = schema.Role(strings.ToLower(o.only)); o.Only != "" {
+		if err := knownWord("--only", o.only, names(onlyRoles)); err != nil {
+			return err
+		}
 	}
 	as, err := o.chosen()
 	if err != nil {

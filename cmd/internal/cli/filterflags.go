@@ -17,11 +17,7 @@ const allStatuses = "all"
 
 // statusNames lists the values of --status.
 func statusNames() []string {
-	var names []string
-	for _, s := range schema.Statuses() {
-		names = append(names, string(s))
-	}
-	return append(names, allStatuses)
+	return append(names(schema.Statuses()), allStatuses)
 }
 
 // filterFlags are the flags that select conversations.

@@ -22,6 +22,12 @@ import (
 	"cortext/inject"
 )
 
+// The values of --commit and of --capture.
+var (
+	commitTimes = []string{settings.CommitStop, settings.CommitRef, settings.CommitOff}
+	captures    = []string{settings.CaptureCommands, settings.CaptureAll}
+)
+
 type initOptions struct {
 	agents      []string
 	commit      string
@@ -85,8 +91,8 @@ func (r *initRun) check() error {
 		name, value, now string
 		allowed          []string
 	}{
-		{"commit", o.commit, now.Commit, []string{settings.CommitStop, settings.CommitRef, settings.CommitOff}},
-		{"capture", o.capture, now.Capture, []string{settings.CaptureCommands, settings.CaptureAll}},
+		{"commit", o.commit, now.Commit, commitTimes},
+		{"capture", o.capture, now.Capture, captures},
 	} {
 		last := len(f.allowed) - 1
 		switch {

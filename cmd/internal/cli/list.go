@@ -63,11 +63,7 @@ prints all fields. Each conversation is printed on its own line.`,
 
 // orderNames lists the values of --sort.
 func orderNames() []string {
-	names := make([]string, len(listing.Orders))
-	for i, o := range listing.Orders {
-		names[i] = string(o)
-	}
-	return names
+	return names(listing.Orders)
 }
 
 // agentNames lists the names of the agents.

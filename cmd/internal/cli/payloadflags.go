@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -71,8 +70,11 @@ func (o *payloadFlags) check(cmd *cobra.Command, now time.Time) error {
 		return &usageError{"--window must not be negative", ""}
 	case cmd.Flags().Changed("budget") && o.Budget < resume.MinBudget:
 		return &usageError{fmt.Sprintf("--budget %d is too small: the minimum is %d", o.Budget, resume.MinBudget), ""}
-	case o.Strategy != "" && !slices.Contains(resume.Strategies(), o.Strategy):
-		return &usageError{fmt.Sprintf("--strategy %q is not one of %s", o.Strategy, strings.Join(resume.Strategies(), ", ")), ""}
+	}
+	if o.Strategy = strings.ToLower(o.Strategy); o.Strategy != "" {
+		if err := knownWord("--strategy", o.Strategy, resume.Strategies()); err != nil {
+			return err
+		}
 	}
 	o.Quiet = !o.sinceThen
 	at, err := whenOf("--since", o.since, now)

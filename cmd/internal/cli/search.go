@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"cortext/cmd/internal/find"
 	"cortext/cmd/internal/hook"
 	"cortext/cmd/internal/listing"
 	"cortext/cmd/internal/search"
@@ -58,12 +57,10 @@ are also searched. Of a sub-agent, only its answer is searched, which is the out
 // query parses the words of the command line.
 func (o *searchOptions) query(words []string) (*search.Query, error) {
 	in := search.Field(strings.ToLower(o.in))
-	if in != "" && !slices.Contains(search.Fields, in) {
-		var names []string
-		for _, f := range search.Fields {
-			names = append(names, string(f))
+	if in != "" {
+		if err := knownWord("--in", o.in, names(search.Fields)); err != nil {
+			return nil, err
 		}
-		return nil, &usageError{fmt.Sprintf("--in %q is not one of %s", o.in, strings.Join(names, ", ")), near("--in ", find.NearestWord(names, o.in), "")}
 	}
 	parse := search.ParseArguments
 	if o.regexp {

@@ -12,7 +12,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"cortext/cmd/internal/find"
 	"cortext/cmd/internal/stats"
 	"cortext/store"
 )
@@ -31,7 +30,7 @@ counts once.`,
 		Example: "  cortext stats --by model",
 		Args:    args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return runStats(cmd, a, stats.By(by), all)
+			return runStats(cmd, a, stats.By(strings.ToLower(by)), all)
 		},
 	}
 	cmd.Flags().StringVar(&by, "by", "", "group by `WHAT`: type, agent, model, tag or day")
@@ -47,12 +46,10 @@ const (
 )
 
 func runStats(cmd *cobra.Command, a *app, by stats.By, all bool) error {
-	if by != "" && !slices.Contains(stats.Groupings, by) {
-		var names []string
-		for _, g := range stats.Groupings {
-			names = append(names, string(g))
+	if by != "" {
+		if err := knownWord("--by", string(by), names(stats.Groupings)); err != nil {
+			return err
 		}
-		return &usageError{fmt.Sprintf("--by %q is not one of %s", by, strings.Join(names, ", ")), near("--by ", find.NearestWord(names, string(by)), "")}
 	}
 	sel := selection{named: all}
 	if err := sel.open(a, cmd); err != nil {
