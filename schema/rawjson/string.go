@@ -23,22 +23,22 @@ func Unquote(raw []byte) (string, error) {
 
 // decode decodes the content between the quotation marks of a JSON string.
 func decode(raw []byte) string {
+	i := bytes.IndexByte(raw, '\\')
+	if i < 0 {
+		return string(raw)
+	}
 	var sb strings.Builder
-	for i := 0; i < len(raw); {
+	sb.Grow(len(raw))
+	sb.Write(raw[:i])
+	for i < len(raw) {
 		c := raw[i]
 		if c != '\\' {
 			from := i
 			if i = bytes.IndexByte(raw[from:], '\\') + from; i < from {
 				i = len(raw)
 			}
-			if from == 0 && i == len(raw) {
-				return string(raw)
-			}
 			sb.Write(raw[from:i])
 			continue
-		}
-		if sb.Len() == 0 {
-			sb.Grow(len(raw))
 		}
 		if i+1 == len(raw) {
 			break // no JSON string ends like this
