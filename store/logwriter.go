@@ -142,13 +142,13 @@ func (w *logWriter) appendTo(l *logFile, records []record, r *Result) (written i
 			err = errors.Join(err, l.Cut(begin))
 		}
 	}()
-	var last []byte
+	var line, last []byte // last is the end of the last line written
 	for _, rec := range records {
 		rev := 0
 		if rec.copied {
 			rev = rec.rev()
 		}
-		line := rec.encode(rev)
+		line = rec.appendLine(line[:0], rev)
 		if rec.id() != "" && !rec.copied {
 			stored, err := l.places.at(l, rec.id())
 			if err != nil {
@@ -164,7 +164,7 @@ func (w *logWriter) appendTo(l *logFile, records []record, r *Result) (written i
 					r.Skipped++
 					continue
 				}
-				line = rec.encode(rev)
+				line = rec.appendLine(line[:0], rev)
 			}
 		}
 		if len(line) > jsonl.MaxLine {
@@ -178,7 +178,7 @@ func (w *logWriter) appendTo(l *logFile, records []record, r *Result) (written i
 		if w.c.written != nil {
 			w.c.written.record(rec, rev)
 		}
-		last = line
+		last = append(last[:0], line[max(0, len(line)-lastBytes):]...)
 		if written++; rec.message != nil {
 			r.Last = *rec.message
 		}

@@ -49,7 +49,7 @@ type headReader struct {
 // read calls add with the head and the offset of each record in a part of a log, which
 // begins with a line. The bytes of a head are valid until add returns.
 func (r headReader) read(log io.ReaderAt, from, to int64, add func(h head, offset int64)) (damage []jsonl.Damage, err error) {
-	in := bufio.NewReaderSize(io.NewSectionReader(log, from, to-from), 256<<10)
+	in := bufio.NewReaderSize(io.NewSectionReader(log, from, to-from), int(min(256<<10, to-from)))
 	for offset := from; offset < to; {
 		text, err := in.ReadSlice('\n')
 		h, plain := r.plain(text)

@@ -62,15 +62,18 @@ func (r record) skeleton() record {
 }
 
 // encode returns the line of the record with the given rev.
-func (r record) encode(rev int) []byte {
+func (r record) encode(rev int) []byte { return r.appendLine(nil, rev) }
+
+// appendLine appends what encode returns.
+func (r record) appendLine(dst []byte, rev int) []byte {
 	if r.message != nil {
 		m := *r.message
 		m.Rev = rev
-		return schema.AppendMessage(nil, &m)
+		return schema.AppendMessage(dst, &m)
 	}
 	t := *r.tool
 	t.Rev = rev
-	return schema.AppendTool(nil, &t)
+	return schema.AppendTool(dst, &t)
 }
 
 // inherit makes the record count as redacted by the redactions of the lines stored under
