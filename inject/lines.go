@@ -28,6 +28,25 @@ func (s Span) Read(f io.ReaderAt) ([]byte, error) {
 	return raw, nil
 }
 
+// A SpanReader reads records again, into the same memory.
+type SpanReader struct{ raw []byte }
+
+// keptMost is the size in bytes above which the memory of a record is not used again.
+const keptMost = 1 << 20
+
+// Read reads a record. Its bytes are valid until the next one is read.
+func (r *SpanReader) Read(f io.ReaderAt, at Span) ([]byte, error) {
+	if at.Size > keptMost {
+		return at.Read(f)
+	}
+	r.raw = slices.Grow(r.raw[:0], at.Size)[:at.Size]
+	n, err := f.ReadAt(r.raw, at.Offset)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	return r.raw[:n], nil
+}
+
 // Losses records what could not be read from a transcript.
 type Losses struct {
 	damage  []string

@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/base64"
 	"path"
@@ -53,7 +54,7 @@ func (b *builder) build(u *unit) (*inject.MessageBuilder, error) {
 	c := content{b: b, unit: u}
 	c.Message = schema.Message{ID: u.id, ParentID: u.parent(), Timestamp: stamp(u.stamp), Source: b.x.t.NativeID}
 	for _, at := range u.lines {
-		r, err := b.x.read(at)
+		r, err := b.x.read(&b.x.line, at)
 		if err != nil {
 			return nil, err
 		}
@@ -73,7 +74,7 @@ func (b *builder) build(u *unit) (*inject.MessageBuilder, error) {
 		}
 	}
 	for _, at := range u.files {
-		r, err := b.x.read(at)
+		r, err := b.x.read(&b.x.line, at)
 		if err != nil {
 			return nil, err
 		}
@@ -183,7 +184,7 @@ func (c *content) addCall(r record, b block) error {
 		c.calls = map[string]bool{}
 	}
 	c.calls[id] = true
-	t := schema.Tool{ID: id, MessageID: c.unit.id, Name: b.Name, Input: schema.Raw(b.Input), Timestamp: stamp(r.Timestamp)}
+	t := schema.Tool{ID: id, MessageID: c.unit.id, Name: b.Name, Input: bytes.Clone(b.Input), Timestamp: stamp(r.Timestamp)}
 	at, ok := c.b.x.results[b.ID]
 	if b.ID == "" {
 		if ok = c.loose < len(c.unit.loose); ok {
@@ -193,7 +194,7 @@ func (c *content) addCall(r record, b block) error {
 	}
 	var blobs []inject.Blob
 	if ok {
-		line, err := c.b.x.read(at)
+		line, err := c.b.x.read(&c.b.x.result, at)
 		if err != nil {
 			return err
 		}
@@ -210,7 +211,7 @@ func (b *builder) orphans() error {
 		if b.x.calls[id] != nil {
 			continue
 		}
-		r, err := b.x.read(b.x.results[id])
+		r, err := b.x.read(&b.x.result, b.x.results[id])
 		if err != nil {
 			return err
 		}

@@ -66,6 +66,8 @@ type index struct {
 	losses  inject.Losses
 	session map[string]int
 	t       *inject.Transcript
+
+	line, result inject.SpanReader
 }
 
 func newGroup(key string) *group {
@@ -343,10 +345,10 @@ func (x *index) finish(base string) {
 	t.Each = x.each
 }
 
-// read reads a record again. For one inside a progress record, it returns the
-// sub-agent's message.
-func (x *index) read(at inject.Span) (record, error) {
-	raw, err := at.Read(x.file)
+// read reads a record again; it is valid until the next one is read with from. For one
+// inside a progress record, it returns the sub-agent's message.
+func (x *index) read(from *inject.SpanReader, at inject.Span) (record, error) {
+	raw, err := from.Read(x.file, at)
 	if err != nil {
 		return record{}, err
 	}

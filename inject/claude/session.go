@@ -72,7 +72,7 @@ func (x *index) lastReply() (string, error) {
 		}
 		var m inject.MessageBuilder
 		for _, at := range u.lines {
-			r, err := x.read(at)
+			r, err := x.read(&x.line, at)
 			if err != nil {
 				return "", err
 			}
@@ -91,7 +91,7 @@ func (x *index) promptOf(g *group) string {
 	if len(g.units) == 0 || len(g.units[0].lines) == 0 {
 		return ""
 	}
-	r, err := x.read(g.units[0].lines[0])
+	r, err := x.read(&x.line, g.units[0].lines[0])
 	if list := texts(r); err == nil && len(list) > 0 {
 		return list[0]
 	}
