@@ -63,7 +63,7 @@ func (s script) effects() (all []effect) {
 	}
 	var wrote, named []string // by this script
 	for i, c := range s.commands {
-		words := withoutPrefix(c.words)
+		words := c.run
 		for _, w := range words {
 			if words[0] != "mv" {
 				named = append(named, in(w))
@@ -117,8 +117,8 @@ func (s script) effects() (all []effect) {
 // with known effects are not guessed at.
 func madeAgain(later []command, name string) (named, anywhere bool) {
 	for _, c := range later {
-		words := withoutPrefix(c.words)
-		if len(words) == 0 || c.printsErrors() || words[0] == "git" || isReadOnly(words) && len(c.targets) == 0 {
+		words := c.run
+		if len(words) == 0 || c.printsErrors() || words[0] == "git" || c.looks && len(c.targets) == 0 {
 			continue
 		}
 		anywhere = true

@@ -274,17 +274,17 @@ func MayChange(t schema.Tool) bool {
 	switch schema.KindOf(t.Name) {
 	case schema.ShellTool:
 		script := commandOf(t)
-		commits := func(words []string) bool {
-			if words[0] != "git" {
+		commits := func(c command) bool {
+			if c.run[0] != "git" {
 				return false
 			}
-			verb := gitVerb(words[1:])
+			verb := gitVerb(c.run[1:])
 			return len(verb) > 0 && slices.Contains([]string{"add", "commit", "push"}, verb[0])
 		}
-		may := func(words []string) bool {
-			return !isReadOnly(words) || matches("writing programs", strings.Join(words, " "))
+		may := func(c command) bool {
+			return !c.looks || matches("writing programs", strings.Join(c.run, " "))
 		}
-		return Outcome(t) != Refused && (script.writes || script.chain(func(words []string) bool { return may(words) && !commits(words) }) != "")
+		return Outcome(t) != Refused && (script.writes || script.chain(func(c command) bool { return may(c) && !commits(c) }) != "")
 	case schema.OtherTool:
 		return Outcome(t) != Refused
 	}

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"cortext/schema"
-	"cortext/schema/rawjson"
 )
 
 // Outcome says how a call ended: [OK], [Failed], [Refused] or [NoResult]. For a
@@ -26,7 +25,7 @@ func Outcome(t schema.Tool) string {
 		return result
 	}
 	// The output of a read-only command may be another command's log.
-	if script := parse(leadingString(rawjson.Get(t.Input, "command"))); !script.readOnly() && (script.piped || !script.sequential) && outputFailed(t) {
+	if script := commandOf(t); (script.piped || !script.sequential) && !script.readOnly() && outputFailed(t) {
 		return Failed
 	}
 	return OK

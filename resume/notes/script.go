@@ -19,7 +19,9 @@ type script struct {
 // A command is a simple command of a script.
 type command struct {
 	words   []string
-	literal []bool // by word: it is literal
+	literal []bool   // by word: it is literal
+	run     []string // words without those before the name of the program
+	looks   bool     // it only looks at something or changes folder
 	targets []target
 	certain bool // if the script succeeded, this command ran, and succeeded or printed an error
 }
@@ -33,15 +35,13 @@ type target struct {
 
 // onlyPrints reports whether a command only prints its words or its input.
 func (c command) onlyPrints() bool {
-	words := withoutPrefix(c.words)
-	return len(words) > 0 && slices.Contains([]string{"cat", "echo", "printf", ":"}, words[0])
+	return len(c.run) > 0 && slices.Contains([]string{"cat", "echo", "printf", ":"}, c.run[0])
 }
 
 // printsErrors reports whether a command prints an error when it fails, so that
 // silence means success, and is not just a test of a condition.
 func (c command) printsErrors() bool {
-	words := withoutPrefix(c.words)
-	return len(words) > 0 && listed("complaining programs", words[0])
+	return len(c.run) > 0 && listed("complaining programs", c.run[0])
 }
 
 // parse parses a shell command line. It may understand only part of it, and marks what
@@ -62,7 +62,7 @@ func parse(source string) script {
 	if len(p.commands) == 0 && err != nil { // another shell's syntax, or an unclosed quote
 		for _, l := range strings.FieldsFunc(source, func(r rune) bool { return strings.ContainsRune("\n;&|", r) }) {
 			if words := strings.Fields(strings.NewReplacer("'", "", `"`, "").Replace(l)); len(words) > 0 {
-				p.commands = append(p.commands, command{words: words, literal: make([]bool, len(words))})
+				p.add(command{words: words, literal: make([]bool, len(words))})
 			}
 		}
 	}
@@ -145,6 +145,13 @@ func (p *parser) call(args []*syntax.Word, redirs []*syntax.Redirect, sure bool)
 		}
 		c.words, c.literal = []string{":"}, []bool{true} // > file
 	}
+	p.add(c)
+}
+
+// add adds a command with its words.
+func (p *parser) add(c command) {
+	c.run = withoutPrefix(c.words)
+	c.looks = len(c.run) > 0 && isReadOnly(c.run)
 	p.commands = append(p.commands, c)
 }
 

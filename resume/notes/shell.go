@@ -48,9 +48,9 @@ func (a *adder) addCommand(t schema.Tool, result string) {
 // new.
 func (s script) lastRun() string {
 	for _, c := range slices.Backward(s.commands) {
-		if words := withoutPrefix(c.words); len(words) > 0 && !isReadOnly(words) {
-			if file := words[len(words)-1]; words[0] != "git" && matches("files", file) {
-				p := purposes(oneLine(strings.Join(words, " ")))[0]
+		if len(c.run) > 0 && !c.looks {
+			if file := c.run[len(c.run)-1]; c.run[0] != "git" && matches("files", file) {
+				p := purposes(oneLine(strings.Join(c.run, " ")))[0]
 				return p.program + " " + p.verb + " " + file
 			}
 			break
@@ -67,7 +67,7 @@ func (s script) key() string {
 			return fileKey + safePath(into[len(into)-1].path)
 		}
 	}
-	return commandKey + cmp.Or(s.changes(), s.chain(func([]string) bool { return true }))
+	return commandKey + cmp.Or(s.changes(), s.chain(func(command) bool { return true }))
 }
 
 // foundNothing reports whether a nonzero exit code only means that nothing was found,
@@ -80,11 +80,11 @@ func foundNothing(t schema.Tool) bool {
 const chained = " && "
 
 // chain returns the commands of a script that keep accepts, as one line.
-func (s script) chain(keep func(words []string) bool) string {
+func (s script) chain(keep func(command) bool) string {
 	var parts []string
 	for _, c := range s.commands {
-		if words := withoutPrefix(c.words); len(words) > 0 && keep(words) {
-			part := strings.ReplaceAll(strings.Join(words, " "), chained, " ; ") // may come from another shell
+		if len(c.run) > 0 && keep(c) {
+			part := strings.ReplaceAll(strings.Join(c.run, " "), chained, " ; ") // may come from another shell
 			parts = append(parts, oneLine(part))
 		}
 	}
@@ -94,11 +94,11 @@ func (s script) chain(keep func(words []string) bool) string {
 // changes returns the chain of commands that do more than look or change folder; ""
 // if there are none.
 func (s script) changes() string {
-	return s.chain(func(words []string) bool { return !isReadOnly(words) })
+	return s.chain(func(c command) bool { return !c.looks })
 }
 
 // readOnly reports whether a script changes nothing.
-func (s script) readOnly() bool { return s.changes() == "" && !s.writes }
+func (s script) readOnly() bool { return !s.writes && s.changes() == "" }
 
 // withoutPrefix drops the words before the name of a program.
 func withoutPrefix(words []string) []string {
