@@ -150,6 +150,7 @@ func (r *importRun) oneFile(ctx context.Context, file string) error {
 			return err
 		}
 	}
+	r.app.collectFor(file)
 	for _, path := range paths {
 		take := r.im.File
 		if r.copied != "" {
