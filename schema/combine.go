@@ -14,18 +14,18 @@ import (
 // the merged version.
 
 var redactedMarks = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(markPattern)
+	return regexp.MustCompile(MarkPattern)
 })
 
 var redactionMark = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(?:` + markPattern + `)+`)
+	return regexp.MustCompile(`^(?:` + MarkPattern + `)+`)
 })
 
 // redactedPrefix begins a marker.
 const redactedPrefix = "[redacted: "
 
-// markPattern matches a marker.
-const markPattern = `\[redacted: [a-z0-9-]+\]`
+// MarkPattern is a regular expression that matches a marker.
+const MarkPattern = `\[redacted: [a-z0-9-]+\]`
 
 // combineSteps bounds the work for a text that fits in many ways.
 const combineSteps = 200_000

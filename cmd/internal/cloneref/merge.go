@@ -118,6 +118,7 @@ func (m merger) file(name string, base, a, b []byte) ([]byte, error) {
 	if bytes.IndexByte(a, 0) >= 0 || bytes.IndexByte(b, 0) >= 0 {
 		return b, nil
 	}
+	base, a, b = mergefile.Redact(base, a, b)
 	return git.UnionText(m.ctx, m.root, base, a, b)
 }
 
