@@ -31,6 +31,8 @@ type reading struct {
 	added    []*home               // homes opened for segments that were added
 	begun    []*store.Conversation // conversations staged for commands in the transcript
 	followed map[string]bool       // the From values of segments added for commands
+
+	calls map[int]map[string][]string // see [reading.callsBefore]; by segment
 }
 
 // close closes what was opened for added segments.
@@ -189,7 +191,11 @@ func (rd *reading) messages() error {
 			return err
 		}
 		defer sc.Close()
-		_, err = appendSubagent(sc, subagentOf{parent, t, sub, t.Calls[sub]}, func(tx *store.Tx) error { return tx.Append(batch.Batch) })
+		call, err := rd.callID(r.at, t.Calls[sub], "")
+		if err != nil {
+			return err
+		}
+		_, err = appendSubagent(sc, subagentOf{parent, t, sub, call}, func(tx *store.Tx) error { return tx.Append(batch.Batch) })
 		return err
 	})
 	if err != nil {

@@ -141,7 +141,11 @@ func (c *Capture) recordedIn(ctx context.Context, n nativeSession, e store.Entry
 		}
 		if ours(&r.segments[r.at]) {
 			inline[sub] = true
-			add(rec.Subagents, sub, t, t.Calls[sub], batch.Batch)
+			call, err := rd.callID(r.at, t.Calls[sub], "")
+			if err != nil {
+				return err
+			}
+			add(rec.Subagents, sub, t, call, batch.Batch)
 		}
 		return nil
 	})
@@ -153,7 +157,18 @@ func (c *Capture) recordedIn(ctx context.Context, n nativeSession, e store.Entry
 		return rec, false, err
 	}
 	for _, s := range subs {
-		called := slices.ContainsFunc(rec.Batch.Tools, func(t schema.Tool) bool { return t.ID == s.ToolCallID })
+		names := map[string]bool{} // that the call may have in the conversation
+		for i := range rd.segments {
+			if id, err := rd.callID(i, s.ToolCallID, ""); err == nil && ours(&rd.segments[i]) {
+				names[id] = true
+			}
+		}
+		called := slices.ContainsFunc(rec.Batch.Tools, func(t schema.Tool) bool {
+			if names[t.ID] {
+				s.ToolCallID = t.ID
+			}
+			return names[t.ID]
+		})
 		if inline[s.NativeID] || !called && (len(rd.segments) > 1 || s.ToolCallID != "") {
 			continue
 		}

@@ -244,6 +244,9 @@ func (r *router) give(b inject.Batch) error {
 		if r.segmentOf != nil {
 			r.segmentOf[m.ID] = r.at
 		}
+		if err := errors.Join(r.in.nameCalls(r.at, &m), r.in.nameTools(r.at, calls[m.ID])); err != nil {
+			return err
+		}
 		if r.until == "" {
 			at := max(r.first(r.at), 0)
 			if r.reread[at] == nil {
@@ -257,7 +260,7 @@ func (r *router) give(b inject.Batch) error {
 		r.last = m.ID
 		r.past = r.past || m.ID == r.in.reached
 	}
-	if err := r.add(&out, nil, loose); err != nil {
+	if err := errors.Join(r.in.nameTools(r.at, loose), r.add(&out, nil, loose)); err != nil {
 		return err
 	}
 	return flush()

@@ -110,7 +110,12 @@ func (rd *reading) subagent(s inject.Subagent) error {
 	if err != nil {
 		return err
 	}
-	cp, err := rd.deliverSubagent(tx, subagentOf{conv, t, s.NativeID, s.ToolCallID})
+	call, err := rd.callID(at, s.ToolCallID, "")
+	if err != nil {
+		tx.Rollback()
+		return err
+	}
+	cp, err := rd.deliverSubagent(tx, subagentOf{conv, t, s.NativeID, call})
 	if err != nil {
 		tx.Rollback()
 		return err
@@ -162,7 +167,11 @@ func (rd *reading) segmentOfCall(call string) (at int, ok bool, err error) {
 		if removed = removed || s.Removed; s.Removed || len(rd.segments) == 1 || call == "" {
 			continue
 		}
-		has, err := hasCall(rd.homes[i].conv, call)
+		id, err := rd.callID(i, call, "")
+		if err != nil {
+			return 0, false, err
+		}
+		has, err := hasCall(rd.homes[i].conv, id)
 		if err != nil || has {
 			return i, has, err
 		}
