@@ -134,6 +134,13 @@ func (in *ingestion) runStaged() (Ingested, error) {
 	if err := rd.runStaged(); err != nil {
 		return rd.out, err // never publish half a conversation: the next import starts over
 	}
+	if begun, err := rd.hasBegun(); err != nil {
+		return rd.out, err
+	} else if !begun {
+		b.Segments, b.At, b.SegmentOf = b.Segments[1:], 0, nil
+		b.Current, b.Cursor = len(b.Segments)-1, inject.Cursor{}
+		return rd.out, in.c.Save(in.agent.Name(), in.nativeID, b)
+	}
 	if _, err := in.c.ws.Finish(in.staged, workspace.Finishing{Recount: true, Describe: in.c.describe.sources(in.agent.Name(), in.nativeID, b)}); err != nil {
 		return rd.out, err
 	}
@@ -173,6 +180,20 @@ func (rd *reading) runStaged() error {
 		errs = append(errs, rd.subagent(s))
 	}
 	return errors.Join(errs...)
+}
+
+// hasBegun reports whether the staged conversation holds anything. It does not if the
+// session's first message went into another conversation, which it resumed.
+func (rd *reading) hasBegun() (bool, error) {
+	if len(rd.binding.Segments) == 1 {
+		return true, nil
+	}
+	ids, err := rd.staged.MessageIDs()
+	if err != nil || len(ids) > 0 {
+		return true, err
+	}
+	subs, err := rd.staged.Subagents()
+	return len(subs) > 0, err
 }
 
 // attachments returns the attachments of the session's conversations.
