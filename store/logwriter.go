@@ -175,6 +175,9 @@ func (w *logWriter) appendTo(l *logFile, records []record, r *Result) (written i
 			return 0, err
 		}
 		l.places.add(rec.id(), offset)
+		if len(*rec.redactions()) > 0 && rec.id() != "" {
+			l.marked = append(l.marked, rec.id())
+		}
 		if w.c.written != nil {
 			w.c.written.record(rec, rev)
 		}

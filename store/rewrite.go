@@ -119,9 +119,10 @@ func (w *logWriter) settle(l *logFile, k *known) error {
 	return w.refresh(l)
 }
 
-// settleMerged settles the logs and the summaries if session.json shows a merge.
+// settleMerged settles the logs and the summaries if session.json shows a merge, or if the
+// records of another folder were appended.
 func (tx *Tx) settleMerged() error {
-	if !tx.doc.mend || tx.c.staged() {
+	if !tx.doc.mend && !tx.merge.appended || tx.c.staged() {
 		return nil
 	}
 	if err := tx.c.settleSummaries(); err != nil {
