@@ -46,41 +46,55 @@ type covering struct{ text, mark string }
 
 // cover puts markers in the place of texts.
 func cover(text []byte, by []covering) []byte {
+	if len(text) == 0 {
+		return text
+	}
 	slices.SortFunc(by, func(x, y covering) int {
 		return cmp.Or(cmp.Compare(len(y.text), len(x.text)), cmp.Compare(x.text, y.text), cmp.Compare(x.mark, y.mark))
 	})
-	for _, c := range by {
-		text = bytes.ReplaceAll(text, []byte(c.text), []byte(c.mark))
+	var pairs []string
+	for _, c := range slices.Compact(by) { // the longest first
+		pairs = append(pairs, c.text, c.mark)
 	}
-	return text
+	return []byte(strings.NewReplacer(pairs...).Replace(string(text)))
 }
 
 // covered returns the texts of an older version that a newer one has markers for. It looks
 // where lines of the older version gave way to lines with markers.
 func covered(older, newer []byte) (list []covering) {
 	from, to := strings.SplitAfter(string(older), "\n"), strings.SplitAfter(string(newer), "\n")
-	var gone []string // lines that the newer version lacks
-	for _, line := range from {
-		if !slices.Contains(to, line) {
-			gone = append(gone, line)
-		}
+	places, kept := map[string][]int{}, map[string]bool{} // where each line is in from; the lines of to
+	for i, line := range from {
+		places[line] = append(places[line], i)
 	}
-	at := 0 // the first line of from that no line of to took
+	for _, line := range to {
+		kept[line] = true
+	}
+	gone := slices.DeleteFunc(slices.Clone(from), func(line string) bool { return kept[line] })
+	begin := 0 // the first line of from that no line of to took
+	next := func(line string) (at int, ok bool) {
+		list := places[line]
+		i, _ := slices.BinarySearch(list, begin)
+		if i == len(list) {
+			return 0, false
+		}
+		return list[i], true
+	}
 	for i := 0; i < len(to); i++ {
-		if n := slices.Index(from[at:], to[i]); n >= 0 {
-			at += n + 1
+		if at, ok := next(to[i]); ok {
+			begin = at + 1
 			continue
 		}
 		first := i
 		end := len(from) // of the lines that gave way
 		for ; i < len(to); i++ {
-			if n := slices.Index(from[at:], to[i]); n >= 0 {
-				end = at + n
+			if at, ok := next(to[i]); ok {
+				end = at
 				break
 			}
 		}
-		list = append(list, coveredIn(from[at:end], to[first:i], gone)...)
-		at = end
+		list = append(list, coveredIn(from[begin:end], to[first:i], gone)...)
+		begin = end
 		i--
 	}
 	return list
@@ -120,24 +134,30 @@ func coveredIn(from, to, gone []string) (list []covering) {
 // coveredBy aligns a text with a version of it in which some parts are redacted.
 func coveredBy(older, newer string) (list []covering, ok bool) {
 	marks := redactedMarks().FindAllStringIndex(newer, -1)
-	var pattern strings.Builder
-	pattern.WriteString(`(?s)\A`)
-	at := 0
-	for _, m := range marks {
-		pattern.WriteString(regexp.QuoteMeta(newer[at:m[0]]) + `(.+?)`)
-		at = m[1]
+	if len(marks) == 0 {
+		return nil, older == newer
 	}
-	pattern.WriteString(regexp.QuoteMeta(newer[at:]) + `\z`)
-	re, err := regexp.Compile(pattern.String())
-	if err != nil { // too long, or not UTF-8
-		return nil, false
-	}
-	groups := re.FindStringSubmatch(older)
-	for i, text := range groups[min(1, len(groups)):] {
-		mark := newer[marks[i][0]:marks[i][1]]
-		if text = strings.TrimSpace(text); len(text) >= leastCovered && !strings.Contains(mark, text) && !strings.Contains(text, redactedPrefix) {
+	rest, ok := strings.CutPrefix(older, newer[:marks[0][0]])
+	for i, m := range marks {
+		if !ok || rest == "" {
+			return nil, false
+		}
+		end := 0 // of the text in the place of the marker
+		after := newer[m[1]:]
+		if i < len(marks)-1 {
+			after = newer[m[1]:marks[i+1][0]]
+			end = strings.Index(rest[1:], after) + 1
+		} else if strings.HasSuffix(rest, after) {
+			end = len(rest) - len(after)
+		}
+		if end == 0 {
+			return nil, false
+		}
+		mark, text := newer[m[0]:m[1]], strings.TrimSpace(rest[:end])
+		if len(text) >= leastCovered && !strings.Contains(mark, text) && !strings.Contains(text, redactedPrefix) {
 			list = append(list, covering{text, mark})
 		}
+		rest = rest[end+len(after):]
 	}
-	return list, groups != nil
+	return list, true
 }
