@@ -2,6 +2,9 @@ package store
 
 import (
 	"math"
+	"runtime"
+	"sync"
+	"sync/atomic"
 
 	"cortext/schema"
 	"cortext/schema/tokens"
@@ -271,6 +274,39 @@ func toolTokens(t *schema.Tool) int {
 // countTool counts the tokens of a call.
 func countTool(t *schema.Tool) int {
 	return tokens.Count(string(t.Input)) + tokens.Count(t.Output)
+}
+
+// Tokens are counted by several goroutines if there is much to count: it is the longest part
+// of a capture.
+const (
+	mostCounting = 4
+	muchToCount  = 64 << 10 // bytes
+)
+
+// countBatch counts the tokens of records that have so many bytes.
+func countBatch(b schema.Batch, size int) {
+	var next atomic.Int64
+	count := func() {
+		for {
+			i := int(next.Add(1)) - 1
+			switch m := i - len(b.Tools); {
+			case m >= len(b.Messages):
+				return
+			case m >= 0:
+				b.Messages[m].Tokens = tokens.Count(b.Messages[m].Content)
+			default:
+				b.Tools[i].Tokens = countTool(&b.Tools[i])
+			}
+		}
+	}
+	var others sync.WaitGroup
+	if size >= muchToCount {
+		for range min(runtime.GOMAXPROCS(0), mostCounting) - 1 {
+			others.Go(count)
+		}
+	}
+	count()
+	others.Wait()
 }
 
 // Recount recomputes the counters of session.json from the logs.

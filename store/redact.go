@@ -26,11 +26,11 @@ func (tx *Tx) Append(b schema.Batch) error {
 	}
 	redact := tx.c.s.policy.redaction(tx.result.counts()).knowing(known)
 	limits := limiter{tx.c.s.opts.limits(), tx.c.s.keepWhole}
+	if b, err = redact.batch(b); err != nil {
+		return fmt.Errorf("append to %q: %w", tx.c.path, err)
+	}
 	for _, t := range b.Tools {
-		t, err := redact.tool(t)
-		if err == nil {
-			err = limits.limit(&t)
-		}
+		err := limits.limit(&t)
 		if err == nil && limits.Attachments {
 			err = tx.c.attachBeside(t.Attachments)
 		}
@@ -40,16 +40,39 @@ func (tx *Tx) Append(b schema.Batch) error {
 		tx.pending.addTool(t)
 	}
 	for _, m := range b.Messages {
-		m, err := redact.message(m)
-		if err == nil && limits.Attachments {
-			err = tx.c.attachBeside(m.Attachments)
-		}
-		if err != nil {
-			return fmt.Errorf("append to %q: %w", tx.c.path, err)
+		if limits.Attachments {
+			if err := tx.c.attachBeside(m.Attachments); err != nil {
+				return fmt.Errorf("append to %q: %w", tx.c.path, err)
+			}
 		}
 		tx.pending.addMessage(m)
 	}
 	return nil
+}
+
+// batch returns records as they are stored, except for their revs. The result shares no changed
+// data with b.
+func (r redaction) batch(b schema.Batch) (ready schema.Batch, err error) {
+	ready = schema.Batch{Messages: slices.Clone(b.Messages), Tools: slices.Clone(b.Tools)}
+	size := 0
+	for i := range ready.Tools {
+		t := &ready.Tools[i]
+		if *t, err = r.copyOfTool(*t); err != nil {
+			return ready, err
+		}
+		t.Rev = 0
+		size += len(t.Input) + len(t.Output)
+	}
+	for i := range ready.Messages {
+		m := &ready.Messages[i]
+		if *m, err = r.copyOfMessage(*m); err != nil {
+			return ready, err
+		}
+		m.Rev = 0
+		size += len(m.Content)
+	}
+	countBatch(ready, size)
+	return ready, nil
 }
 
 // message returns m as it is stored, except for its rev. The result shares no

@@ -111,7 +111,7 @@ type content struct {
 
 // user adds a line of a user message: what the user typed, as typed.
 func (c *content) user(r record) {
-	list := blocks(rawjson.Get(r.Message, "content"))
+	list := blocks(r.message().content)
 	switch r.Type {
 	case "attachment": // queued_command
 		list = blocks(rawjson.Get(r.Attachment, "prompt"))
@@ -139,7 +139,8 @@ func (c *content) user(r record) {
 // assistant adds one line of an API message. A line holds one block, and each repeats
 // the usage of the whole message (FACTS.md, "Records of a transcript").
 func (c *content) assistant(r record) error {
-	for _, b := range blocks(rawjson.Get(r.Message, "content")) {
+	m := r.message()
+	for _, b := range blocks(m.content) {
 		switch b.Type {
 		case "text":
 			c.AddText(b.Text())
@@ -153,15 +154,15 @@ func (c *content) assistant(r record) error {
 			}
 		}
 	}
-	c.Model = rawjson.String(rawjson.Get(r.Message, "model"))
-	if reason := rawjson.String(rawjson.Get(r.Message, "stop_reason")); reason != "" {
+	c.Model = rawjson.String(m.model)
+	if reason := rawjson.String(m.stopReason); reason != "" {
 		c.FinishReason = reason
 	}
 	if r.Aborted {
 		c.FinishReason = "interrupted"
 	}
-	if u := rawjson.Get(r.Message, "usage"); u != nil {
-		c.Usage = usage(u)
+	if m.usage != nil {
+		c.Usage = usage(m.usage)
 	}
 	return nil
 }
@@ -224,7 +225,7 @@ func (b *builder) orphans() error {
 
 // outcome fills in the result of call id from a line, and returns its attachments.
 func outcome(t *schema.Tool, id string, r record) (blobs []inject.Blob) {
-	for _, b := range blocks(rawjson.Get(r.Message, "content")) {
+	for _, b := range blocks(r.message().content) {
 		if b.ToolUseID != id || b.Type != "tool_result" && !strings.HasSuffix(b.Type, "_tool_result") {
 			continue
 		}

@@ -1,6 +1,6 @@
 package claude
 
-import "hash/fnv"
+import "hash/maphash"
 
 // A node is a line in the chain of parents. Lines that are not messages are nodes
 // too, since the chain runs through them.
@@ -96,9 +96,7 @@ func (g *group) seen(r record) bool {
 	if r.UUID == "" {
 		return false
 	}
-	h := fnv.New64a()
-	h.Write(r.Message)
-	key := lineKey{r.UUID, h.Sum64()}
+	key := lineKey{r.UUID, maphash.Bytes(g.seed, r.Message)}
 	if g.lines[key] {
 		return true
 	}

@@ -2,6 +2,7 @@ package claude
 
 import (
 	"fmt"
+	"hash/maphash"
 	"io"
 	"path/filepath"
 	"slices"
@@ -45,6 +46,7 @@ type group struct {
 	units []*unit
 	byID  map[string]*unit
 	lines map[lineKey]bool
+	seed  maphash.Seed
 	model string   // the last one that answered
 	tools []string // names, in order of first use
 }
@@ -71,7 +73,7 @@ type index struct {
 }
 
 func newGroup(key string) *group {
-	return &group{key: key, byID: map[string]*unit{}, lines: map[lineKey]bool{}}
+	return &group{key: key, byID: map[string]*unit{}, lines: map[lineKey]bool{}, seed: maphash.MakeSeed()}
 }
 
 // read makes the first pass over a transcript; name is the file's.
@@ -162,7 +164,7 @@ func (x *index) addUser(r record, at inject.Span, n *node, g *group) {
 	if g.seen(r) {
 		return
 	}
-	content := rawjson.Get(r.Message, "content")
+	content := r.message().content
 	if len(content) == 0 || content[0] != '"' && content[0] != '[' {
 		x.losses.Unknown("user without content")
 		return
@@ -235,15 +237,17 @@ func (x *index) addAssistant(r record, at inject.Span, n *node, g *group) {
 	if g.seen(r) {
 		return
 	}
-	if n.parent != nil && n.parent.ours && rawjson.String(rawjson.Get(r.Message, "model")) == "<synthetic>" {
+	m := r.message()
+	model := rawjson.String(m.model)
+	if n.parent != nil && n.parent.ours && model == "<synthetic>" {
 		return // the program's reply to a payload of ours
 	}
-	id := rawjson.String(rawjson.Get(r.Message, "id"))
+	id := rawjson.String(m.id)
 	if id == "" {
 		id = idOf(r, at)
 	}
 	x.put(g, n, unit{kind: assistantUnit, id: id, stamp: r.Timestamp}, at)
-	for _, b := range blocks(rawjson.Get(r.Message, "content")) {
+	for _, b := range blocks(m.content) {
 		switch b.Type {
 		case "tool_use", "server_tool_use":
 			x.calls[b.ID] = n.unit
@@ -264,7 +268,7 @@ func (x *index) addAssistant(r record, at inject.Span, n *node, g *group) {
 			}
 		}
 	}
-	if model := rawjson.String(rawjson.Get(r.Message, "model")); model != "" && model != "<synthetic>" {
+	if model != "" && model != "<synthetic>" {
 		g.model = model
 	}
 }

@@ -90,6 +90,34 @@ func parseRecord(raw []byte) (r record) {
 	return r
 }
 
+// A message is the API's message in a record; its members are raw JSON.
+type message struct{ id, model, content, stopReason, usage []byte }
+
+// message takes the message apart, all at once because its content may be long.
+func (r *record) message() (m message) {
+	for name, value := range rawjson.Fields(r.Message) {
+		var member *[]byte
+		switch string(name) {
+		case "id":
+			member = &m.id
+		case "model":
+			member = &m.model
+		case "content":
+			member = &m.content
+		case "stop_reason":
+			member = &m.stopReason
+		case "usage":
+			member = &m.usage
+		default:
+			continue
+		}
+		if *member == nil {
+			*member = value
+		}
+	}
+	return m
+}
+
 // A block is one element of a message's content.
 type block struct {
 	Type                string

@@ -6,7 +6,6 @@ import (
 
 	"cortext/inject"
 	"cortext/schema"
-	"cortext/schema/rawjson"
 )
 
 // This file extracts the properties of the session as a whole.
@@ -100,7 +99,7 @@ func (x *index) promptOf(g *group) string {
 
 // texts returns the texts of a record's message.
 func texts(r record) (list []string) {
-	for _, b := range blocks(rawjson.Get(r.Message, "content")) {
+	for _, b := range blocks(r.message().content) {
 		if b.Type == "text" {
 			list = append(list, b.Text())
 		}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -56,6 +55,8 @@ type Importer struct {
 	closed  []store.Entry                 // conversations whose sources cannot be read
 	here    map[native][]registry.Segment // segments, by session, of the conversations that existed at the start
 	imports *imports
+	next    string // the file after the one that is imported
+	ahead   *ahead // nil if there is none
 }
 
 // An AgentError reports an unknown agent.
@@ -116,6 +117,7 @@ func (im *Importer) know(all []store.Entry) {
 
 // Close saves the import results for the next import.
 func (im *Importer) Close() {
+	im.ahead.close()
 	im.c.transcripts.heads.write()
 	im.c.ws.Store.Remember()
 	im.imports.write()
@@ -147,24 +149,6 @@ func (im *Importer) Transcripts(file string) (agent inject.Agent, paths []string
 		err = &inject.FileError{File: whole, Why: "holds no conversation"}
 	}
 	return agent, paths, err
-}
-
-func (im *Importer) detect(f *os.File, file string) (inject.Agent, error) {
-	for _, agent := range im.c.ws.Env.Agents {
-		if im.opts.Agent == agent.Name() {
-			return agent, nil
-		}
-		if im.opts.Agent != "" {
-			continue
-		}
-		if _, err := f.Seek(0, io.SeekStart); err != nil {
-			return nil, err
-		}
-		if agent.Detect(f) {
-			return agent, nil
-		}
-	}
-	return nil, &inject.FileError{File: file, Why: fmt.Sprintf("is not a transcript of an agent that cortext reads (%s)", strings.Join(im.c.ws.Env.AgentNames(), ", "))}
 }
 
 // File imports one transcript with its sub-agents' transcripts. The user named it, so a
@@ -223,11 +207,12 @@ func (im *Importer) file(ctx context.Context, agent inject.Agent, file string, a
 			im.opts.Progress(file, done, size)
 		}
 	}
-	t, err := agent.Open(file, inject.Options{Strip: im.c.ws.Prompts.Strip, Progress: func(done int64) { progress(done / 2) }}) // writing is the second half
+	t, err := im.open(agent, file, inject.Options{Strip: im.c.ws.Prompts.Strip, Progress: func(done int64) { progress(done / 2) }}) // writing is the second half
 	if err != nil {
 		return nil, inFile(file, err)
 	}
 	defer t.Close()
+	im.readAhead()
 	in := &ingestion{c: im.c, ctx: ctx, agent: agent, nativeID: t.NativeID, opts: Options{Mode: PutBack, SessionJSON: ByCaller}, progress: func(done int) {
 		progress(size/2 + size/2*int64(done)/int64(max(t.Messages, 1)))
 	}}

@@ -1,6 +1,7 @@
 package capture
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -206,7 +207,7 @@ func (in *ingestion) attachments() workspace.Attachments {
 }
 
 // A pump is the loop of every capture. It reads a transcript batch by batch, and stores
-// attachments before it delivers the batch.
+// attachments before it delivers the batch. Meanwhile it reads the next one.
 type pump struct {
 	ctx         context.Context
 	attachments workspace.Attachments
@@ -214,20 +215,46 @@ type pump struct {
 }
 
 func (p pump) run(t *inject.Transcript, deliver func(sub string, b inject.Batch) error) error {
+	type part struct {
+		sub   string
+		batch inject.Batch
+	}
+	parts, stop := make(chan part), make(chan struct{})
+	var readErr error
+	go func() {
+		defer close(parts)
+		readErr = t.Each(func(sub string, b inject.Batch) error {
+			select {
+			case parts <- part{sub, b}:
+				return nil
+			case <-stop:
+				return context.Canceled
+			}
+		})
+	}()
 	done := 0
-	return t.Each(func(sub string, b inject.Batch) error {
+	take := func(next part) error {
 		if err := p.ctx.Err(); err != nil {
 			return err
 		}
-		if err := p.attachments.Keep(b.Blobs); err != nil {
+		if err := p.attachments.Keep(next.batch.Blobs); err != nil {
 			return err
 		}
-		if err := deliver(sub, b); err != nil {
+		if err := deliver(next.sub, next.batch); err != nil {
 			return err
 		}
-		if done += len(b.Messages); p.progress != nil {
+		if done += len(next.batch.Messages); p.progress != nil {
 			p.progress(done)
 		}
 		return nil
-	})
+	}
+	var err error
+	for next := range parts { // until the reading has ended
+		if err == nil {
+			if err = take(next); err != nil {
+				close(stop)
+			}
+		}
+	}
+	return cmp.Or(err, readErr)
 }

@@ -106,7 +106,12 @@ func (r *importRun) files(ctx context.Context, files []string) error {
 		}
 	}
 	r.progress.start(files)
-	for _, file := range files {
+	for i, file := range files {
+		next := ""
+		if i+1 < len(files) {
+			next = files[i+1]
+		}
+		r.im.Next(next)
 		if err := r.named(ctx, file); err != nil {
 			return err
 		}
