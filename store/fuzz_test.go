@@ -90,7 +90,8 @@ func FuzzHistory(f *testing.F) {
 	})
 }
 
-// checkLines fails unless the lines of the logs are the records, and come with the same damage.
+// checkLines fails unless the lines of the logs are the records, and come with the same damage,
+// and the calls to some tools are among them.
 func checkLines(t *testing.T, c *Conversation) {
 	t.Helper()
 	compare := func(name string, want []string, lines iter.Seq2[LogLine, error]) {
@@ -104,6 +105,21 @@ func checkLines(t *testing.T, c *Conversation) {
 	}
 	compare(messagesFile, wantLines(c.Messages(), messageLog()), c.MessageLines())
 	compare(toolsFile, wantLines(c.Tools(), toolLog()), c.ToolLines())
+	wanted := func(tool string) bool { return len(tool)%2 == 0 }
+	var want, got []string
+	for call, err := range undamaged(c.SettledTools()) {
+		if err == nil && wanted(call.Name) && call.Name != "" {
+			want = append(want, string(schema.AppendTool(nil, &call)))
+		}
+	}
+	for call, err := range undamaged(c.CallsTo(wanted)) {
+		if err == nil && call.Name != "" {
+			got = append(got, string(schema.AppendTool(nil, &call)))
+		}
+	}
+	if !slices.Equal(got, want) {
+		t.Fatalf("the calls to some tools are\n%q\nwant\n%q", got, want)
+	}
 }
 
 func wantLines[R any](records iter.Seq2[R, error], k logKind[R]) (want []string) {

@@ -7,6 +7,7 @@ import (
 	"iter"
 
 	"cortext/schema"
+	"cortext/schema/rawjson"
 	"cortext/schema/tokens"
 )
 
@@ -25,6 +26,26 @@ func (r *Reader) SettledMessages() iter.Seq2[schema.Message, error] {
 // SettledTools is SettledMessages for tools.jsonl.
 func (r *Reader) SettledTools() iter.Seq2[schema.Tool, error] {
 	return settledLines(r, toolLog(), toolHeads())
+}
+
+// CallsTo yields what SettledTools does of the calls to the tools that wanted names. It does
+// not decode the others.
+func (r *Reader) CallsTo(wanted func(tool string) bool) iter.Seq2[schema.Tool, error] {
+	log := toolLog()
+	parse := log.parse
+	log.parse = func(line []byte) (t schema.Tool, err error) {
+		if wanted(rawjson.String(rawjson.Get(line, "name"))) {
+			t, err = parse(line)
+		}
+		return t, err
+	}
+	return func(yield func(schema.Tool, error) bool) {
+		for t, err := range settledLines(r, log, toolHeads()) {
+			if (err != nil || t.ID != "") && !yield(t, err) {
+				return
+			}
+		}
+	}
 }
 
 func settledLines[R any](r *Reader, k logKind[R], heads headReader) iter.Seq2[R, error] {

@@ -200,12 +200,12 @@ func CallsOf(h schema.History) []schema.Tool {
 // planOf returns the last state of the todo list.
 func planOf(c *store.Conversation) (*schema.Plan, error) {
 	var calls []schema.Tool
-	for t, err := range c.SettledTools() {
+	for t, err := range c.CallsTo(notes.IsPlanTool) {
 		var damage *store.Damage
 		if err != nil && !errors.As(err, &damage) {
 			return nil, err
 		}
-		if err == nil && notes.IsPlanTool(t.Name) {
+		if err == nil {
 			calls = append(calls, t)
 		}
 	}
