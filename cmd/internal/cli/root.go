@@ -92,11 +92,11 @@ const softMemory = 384 << 20
 const garbagePercent = 200
 
 // An import uses little memory for most transcripts. So garbage may grow more, which saves a
-// fifth of the CPU time, as long as the program needs less than importMemory, in bytes. A
+// sixth of the CPU time, as long as the program needs less than importMemory, in bytes. A
 // transcript of largeFile bytes or more may need more than that.
 const (
 	importGarbagePercent = 400
-	importMemory         = 48 << 20
+	importMemory         = 40 << 20
 	largeFile            = 64 << 20
 )
 
