@@ -152,9 +152,10 @@ func output(cmd *exec.Cmd) (string, error) {
 	return string(out), said(err, stderr.String())
 }
 
-// said returns the error of a git command that printed text to standard error.
+// said returns the error of a git command that printed text to standard error. What git calls
+// it first, cortext says, too.
 func said(err error, text string) error {
-	text = strings.TrimSpace(text)
+	text = strings.TrimPrefix(strings.TrimPrefix(strings.TrimSpace(text), "error: "), "fatal: ")
 	switch {
 	case err == nil || text == "":
 		return err
