@@ -95,6 +95,7 @@ type importRun struct {
 	inFolder      bool     // the file is in a folder that the user named
 	alone         bool     // the user named one file
 	warned        []string // warnings already printed
+	next          string   // the file that the user named after the one being imported
 	copied        string   // the file that holds standard input, if that is being imported as a transcript
 }
 
@@ -107,11 +108,11 @@ func (r *importRun) files(ctx context.Context, files []string) error {
 	}
 	r.progress.start(files)
 	for i, file := range files {
-		next := ""
+		r.next = ""
 		if i+1 < len(files) {
-			next = files[i+1]
+			r.next = files[i+1]
 		}
-		r.im.Next(next)
+		r.im.Next(r.next)
 		if err := r.named(ctx, file); err != nil {
 			return err
 		}
@@ -155,7 +156,7 @@ func (r *importRun) oneFile(ctx context.Context, file string) error {
 			return err
 		}
 	}
-	r.app.collectFor(file)
+	r.app.collectFor(file, r.next)
 	for _, path := range paths {
 		take := r.im.File
 		if r.copied != "" {

@@ -10,6 +10,7 @@ import (
 	"math"
 	"os"
 	"runtime/debug"
+	"runtime/metrics"
 	"slices"
 	"time"
 
@@ -92,24 +93,32 @@ const softMemory = 384 << 20
 const garbagePercent = 200
 
 // An import uses little memory for most transcripts. So garbage may grow more, which saves a
-// sixth of the CPU time, as long as the program needs less than importMemory, in bytes. A
-// transcript of largeFile bytes or more may need more than that.
+// sixth of the CPU time, as long as the program needs less than importMemory, in bytes. That
+// limit must stay well above what is in use, or garbage would be collected all the time: so
+// it is higher if much is in use already, and for large transcripts.
 const (
 	importGarbagePercent = 400
 	importMemory         = 40 << 20
-	largeFile            = 64 << 20
+	memoryInUse          = 3 // bytes for each that is in use
+	memoryOfFile         = 6 // bytes for each of a transcript, which may need half of that
 )
 
-// collectFor sets how garbage is collected while a transcript is imported.
-func (a *app) collectFor(file string) {
-	info, err := os.Stat(file)
-	if !a.collects || err != nil {
+// collectFor sets how garbage is collected while transcripts are imported.
+func (a *app) collectFor(files ...string) {
+	if !a.collects {
 		return
 	}
-	debug.SetGCPercent(importGarbagePercent)
-	if debug.SetMemoryLimit(importMemory); info.Size() >= largeFile {
-		debug.SetMemoryLimit(softMemory)
+	size := int64(0)
+	for _, file := range files {
+		if info, err := os.Stat(file); err == nil {
+			size += info.Size()
+		}
 	}
+	inUse := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	metrics.Read(inUse)
+	need := memoryInUse*int64(inUse[0].Value.Uint64()) + memoryOfFile*min(size, softMemory)
+	debug.SetGCPercent(importGarbagePercent)
+	debug.SetMemoryLimit(min(max(importMemory, need), softMemory))
 }
 
 // rootCommand builds the command line with the command that args name, or with all
