@@ -221,8 +221,10 @@ func (p pump) run(t *inject.Transcript, deliver func(sub string, b inject.Batch)
 	}
 	parts, stop := make(chan part), make(chan struct{})
 	var readErr error
+	var defect any // what the reading panicked with: here the caller can recover from it
 	go func() {
 		defer close(parts)
+		defer func() { defect = recover() }()
 		readErr = t.Each(func(sub string, b inject.Batch) error {
 			select {
 			case parts <- part{sub, b}:
@@ -255,6 +257,9 @@ func (p pump) run(t *inject.Transcript, deliver func(sub string, b inject.Batch)
 				close(stop)
 			}
 		}
+	}
+	if defect != nil {
+		panic(defect)
 	}
 	return cmp.Or(err, readErr)
 }
