@@ -103,37 +103,59 @@ func covered(older, newer []byte) (list []covering) {
 // coveredIn compares lines with those that took their place: first all of them, then one by
 // one, also with what is gone elsewhere.
 func coveredIn(from, to, gone []string) (list []covering) {
-	marked := func(line string) bool { return strings.Contains(line, redactedPrefix) }
-	if !slices.ContainsFunc(to, marked) {
+	if !slices.ContainsFunc(to, isMarked) {
 		return nil
 	}
-	if list, ok := coveredBy(strings.Join(from, ""), strings.Join(to, "")); ok {
+	all := strings.Join(from, "")
+	if list, ok := versionOf(strings.Join(to, "")).covers(all); ok {
 		return list
 	}
-	for i, line := range to {
-		var olds []string
-		switch {
-		case !marked(line):
-		case strings.TrimSpace(redactedMarks().ReplaceAllString(line, "")) != "":
-			olds = slices.Concat(from, gone)
-		case len(from) == len(to):
-			olds = from[i : i+1]
-		default: // any line would do
-			olds = []string{strings.Join(from, "")}
-		}
-		for _, old := range olds {
-			if found, ok := coveredBy(old, line); ok {
+	find := func(v version, olds []string) (at int) {
+		for at, old := range olds {
+			if found, ok := v.covers(old); ok {
 				list = append(list, found...)
-				break
+				return at
 			}
+		}
+		return -1
+	}
+	begin := 0 // of the lines after the last that was found: most lines stay in order
+	for i, line := range to {
+		if !isMarked(line) {
+			continue
+		}
+		v := versionOf(line)
+		switch {
+		case strings.TrimSpace(redactedMarks().ReplaceAllString(line, "")) != "":
+			if at := find(v, from[begin:]); at >= 0 {
+				begin += at + 1
+			} else if find(v, from[:begin]) < 0 {
+				find(v, gone)
+			}
+		case len(from) == len(to):
+			find(v, from[i:i+1])
+		default: // any line would do
+			find(v, []string{all})
 		}
 	}
 	return list
 }
 
-// coveredBy aligns a text with a version of it in which some parts are redacted.
-func coveredBy(older, newer string) (list []covering, ok bool) {
-	marks := redactedMarks().FindAllStringIndex(newer, -1)
+func isMarked(line string) bool { return strings.Contains(line, redactedPrefix) }
+
+// A version is a text in which some parts may be redacted.
+type version struct {
+	text  string
+	marks [][]int // where the markers are
+}
+
+func versionOf(text string) version {
+	return version{text, redactedMarks().FindAllStringIndex(text, -1)}
+}
+
+// covers aligns an older text with the version.
+func (v version) covers(older string) (list []covering, ok bool) {
+	newer, marks := v.text, v.marks
 	if len(marks) == 0 {
 		return nil, older == newer
 	}

@@ -1,6 +1,11 @@
 package mergefile
 
-import "testing"
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
 
 // What one side redacted does not come back from the other one, whatever else it changed.
 func TestRedact(t *testing.T) {
@@ -55,5 +60,26 @@ func TestRedact(t *testing.T) {
 		if string(a) != test.wantA || string(b) != test.wantB {
 			t.Errorf("%s, the other way round: %q and %q, want %q and %q", test.name, a, b, test.wantA, test.wantB)
 		}
+	}
+}
+
+// A document with a redacted text in each line is merged in a short time, also if a line among
+// them was edited.
+func TestRedactMany(t *testing.T) {
+	const lines = 8000
+	var base, a []string
+	for i := range lines {
+		base = append(base, fmt.Sprintf("line %d key=Mango%d and more\n", i, i))
+		a = append(a, fmt.Sprintf("line %d key=[redacted: x] and more\n", i))
+	}
+	a[lines/2] = "edited\n"
+	older := []byte(strings.Join(base, ""))
+	begin := time.Now()
+	_, _, b := Redact(older, []byte(strings.Join(a, "")), append([]byte("b\n"), older...))
+	if left := strings.Count(string(b), "Mango"); left > 1 {
+		t.Errorf("%d lines are not redacted", left)
+	}
+	if took := time.Since(begin); took > 5*time.Second {
+		t.Errorf("it took %v", took)
 	}
 }
