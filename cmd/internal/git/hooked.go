@@ -11,6 +11,12 @@ import (
 // inUTF8 says how a message of ours is encoded, whatever those of the user are.
 var inUTF8 = []string{"-c", "i18n.commitEncoding=UTF-8"}
 
+// Ended reports whether an error says that git was ended by a signal.
+func Ended(err error) bool {
+	var exit *exec.ExitError
+	return errors.As(err, &exit) && !exit.Exited()
+}
+
 // told returns the error of a commit. Of a hook that refuses it and prints nothing, git says
 // nothing either.
 func told(err error) error {

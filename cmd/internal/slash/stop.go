@@ -78,10 +78,11 @@ func (c *Commands) Stopping(agent, nativeID string) (path string, ok bool) {
 
 // EndStopping completes the stop of the conversation at a path, after the answer. If the
 // agent ends the hook before it has committed, as Claude Code does if the user leaves at once,
-// the session is still stopping, and the hook at its end tries again.
+// the session is still stopping, and the hook at its end tries again. The agent may also end
+// git first.
 func (c *Commands) EndStopping(ctx context.Context, agent, nativeID, path string) error {
 	err := c.stop.Complete(ctx, path)
-	if ctx.Err() != nil {
+	if commit := (*workspace.CommitError)(nil); ctx.Err() != nil || errors.As(err, &commit) && commit.Ended() {
 		return nil
 	}
 	return errors.Join(err, c.ws.Store.RemoveCache(stoppingName(agent, nativeID)))

@@ -29,6 +29,9 @@ func (e *CommitError) Error() string {
 
 func (e *CommitError) Unwrap() error { return e.Err }
 
+// Ended reports whether git was ended by a signal.
+func (e *CommitError) Ended() bool { return git.Ended(e.Err) }
+
 // A Repository is git's side of a workspace: it commits conversations, to the branch or to
 // the ref of the clone.
 type Repository struct {
