@@ -145,7 +145,8 @@ func (c Caller) current(wanted func(store.Entry) bool) (e store.Entry, listed bo
 }
 
 // bound returns the conversation of a session. If git brought only its document, as to another
-// work tree before the first answer, its folder does not say which conversation it is.
+// work tree before the first answer, its folder does not say which conversation it is, nor when
+// it was active: the session calls just now.
 func (c Caller) bound(at binding.Segment) (store.Entry, error) {
 	e, err := c.ws.Entry(at.Path)
 	if err != nil || at.ID == "" {
@@ -154,7 +155,7 @@ func (c Caller) bound(at binding.Segment) (store.Entry, error) {
 	there, err := c.ws.Store.Exists(at.Path + "/.session")
 	if err == nil && !there {
 		e.Session = e.Session.Clone()
-		e.Session.ID = at.ID
+		e.Session.ID, e.Session.LastActive = at.ID, schema.NewTime(c.ws.Env.Now())
 	}
 	return e, err
 }
