@@ -10,7 +10,7 @@ import (
 )
 
 // Some models' servers count calls from the beginning in each session. In a conversation
-// that goes on in another session, maybe in another clone, two calls would have one id, and
+// that continues in another session, maybe in another clone, two calls would have one id, and
 // the later one would take the place of the earlier one. So there the id of a call gets the
 // session's id, unless it is too long for such a count.
 

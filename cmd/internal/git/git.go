@@ -152,8 +152,8 @@ func output(cmd *exec.Cmd) (string, error) {
 	return string(out), said(err, stderr.String())
 }
 
-// said returns the error of a git command that printed text to standard error. What git calls
-// it first, cortext says, too.
+// said returns the error of a git command that printed text to standard error. It drops the
+// word with which git marks an error, because cortext adds its own.
 func said(err error, text string) error {
 	text = strings.TrimPrefix(strings.TrimPrefix(strings.TrimSpace(text), "error: "), "fatal: ")
 	switch {
