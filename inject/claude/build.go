@@ -177,6 +177,8 @@ func (c *content) addCall(r record, b block) error {
 	id := b.ID
 	if id == "" { // only seen in hand-made transcripts
 		id = c.unit.id + "#" + strconv.Itoa(c.loose)
+	} else {
+		id = c.b.x.callName(id, c.unit)
 	}
 	if c.calls[id] {
 		return nil
@@ -186,8 +188,11 @@ func (c *content) addCall(r record, b block) error {
 	}
 	c.calls[id] = true
 	t := schema.Tool{ID: id, MessageID: c.unit.id, Name: b.Name, Input: bytes.Clone(b.Input), Timestamp: stamp(r.Timestamp)}
-	at, ok := c.b.x.results[b.ID]
-	if b.ID == "" {
+	var at inject.Span
+	ok := false
+	if made := c.b.x.calls[id]; b.ID != "" && made != nil {
+		at, ok = made.result, made.answered
+	} else if b.ID == "" {
 		if ok = c.loose < len(c.unit.loose); ok {
 			at = c.unit.loose[c.loose]
 		}
@@ -209,10 +214,11 @@ func (c *content) addCall(r record, b block) error {
 // starts in the middle of a session.
 func (b *builder) orphans() error {
 	for _, id := range b.x.orphans {
-		if b.x.calls[id] != nil {
+		orphan := b.x.calls[id]
+		if orphan.unit != nil {
 			continue
 		}
-		r, err := b.x.read(&b.x.result, b.x.results[id])
+		r, err := b.x.read(&b.x.result, orphan.result)
 		if err != nil {
 			return err
 		}

@@ -73,7 +73,7 @@ func (x *index) isStale() bool {
 		return false
 	}
 	for _, id := range x.orphans {
-		if x.calls[id] == nil {
+		if x.calls[id].unit == nil {
 			return true
 		}
 	}
@@ -134,11 +134,11 @@ func (x *index) stableEnd() int64 {
 		}
 	}
 	open := map[*unit]bool{}
-	for id, u := range x.calls {
-		if at, ok := x.results[id]; ok {
-			ends[u] = max(ends[u], at.Offset)
+	for _, c := range x.calls {
+		if c.answered {
+			ends[c.unit] = max(ends[c.unit], c.result.Offset)
 		} else {
-			open[u] = true
+			open[c.unit] = true
 		}
 	}
 	offset := units[len(units)-1].lines[0].Offset

@@ -60,11 +60,10 @@ type index struct {
 	main    *group
 	subs    map[string]*group
 	order   []*group
-	results map[string]inject.Span // call id -> the line with its result
-	orphans []string               // call ids of results, in file order
-	calls   map[string]*unit       // call id -> the message with the call
-	prompts map[string]string      // prompt of a sub-agent -> call id
-	agents  map[string]string      // sub-agent -> call id
+	calls   map[string]*call  // by name, see calls.go
+	orphans []string          // call ids of results before which no call was seen, in file order
+	prompts map[string]string // prompt of a sub-agent -> name of the call
+	agents  map[string]string // sub-agent -> name of the call
 	losses  inject.Losses
 	session map[string]int
 	t       *inject.Transcript
@@ -80,9 +79,9 @@ func newGroup(key string) *group {
 func read(f io.ReaderAt, size int64, name string, o inject.Options) (*inject.Transcript, error) {
 	x := &index{
 		file: f, o: o, chain: chain{}, main: newGroup(""), subs: map[string]*group{},
-		results: map[string]inject.Span{}, calls: map[string]*unit{}, prompts: map[string]string{},
-		agents: map[string]string{}, session: map[string]int{},
-		t: &inject.Transcript{Agent: Name},
+		calls: map[string]*call{}, prompts: map[string]string{}, agents: map[string]string{},
+		session: map[string]int{},
+		t:       &inject.Transcript{Agent: Name},
 	}
 	if o.From.Offset > 0 {
 		if err := x.seek(size); err != nil {
@@ -209,12 +208,12 @@ func (x *index) addUser(r record, at inject.Span, n *node, g *group) {
 // addResult records the outcome of a call.
 func (x *index) addResult(r record, b block, at inject.Span, n *node) {
 	if b.ToolUseID != "" {
-		if _, ok := x.results[b.ToolUseID]; !ok {
+		if x.calls[b.ToolUseID] == nil {
 			x.orphans = append(x.orphans, b.ToolUseID)
 		}
-		x.results[b.ToolUseID] = at
+		name := x.answer(b.ToolUseID, at, n)
 		if id := rawjson.String(rawjson.Get(r.ToolUseResult, "agentId")); id != "" {
-			x.agents[id] = b.ToolUseID
+			x.agents[id] = name
 		}
 		return
 	}
@@ -250,10 +249,10 @@ func (x *index) addAssistant(r record, at inject.Span, n *node, g *group) {
 	for _, b := range blocks(m.content) {
 		switch b.Type {
 		case "tool_use", "server_tool_use":
-			x.calls[b.ID] = n.unit
+			name := x.addCall(b.ID, n.unit)
 			if b.Name == "Task" || b.Name == "Agent" {
 				if p := rawjson.String(rawjson.Get(b.Input, "prompt")); p != "" {
-					x.prompts[p] = b.ID
+					x.prompts[p] = name
 				}
 			}
 			if b.Name != "" && !slices.Contains(g.tools, b.Name) {
@@ -264,7 +263,7 @@ func (x *index) addAssistant(r record, at inject.Span, n *node, g *group) {
 			if !strings.HasSuffix(b.Type, "_tool_result") {
 				x.losses.Unknown("assistant block " + inject.KindName(b.Type))
 			} else if b.ToolUseID != "" {
-				x.results[b.ToolUseID] = at
+				x.answer(b.ToolUseID, at, n)
 			}
 		}
 	}
@@ -315,6 +314,9 @@ func (x *index) addProgress(r record, at inject.Span) {
 	inner := parseRecord(message)
 	if r.ParentToolUse != "" {
 		x.agents[id] = r.ParentToolUse
+		if c := x.calls[r.ParentToolUse]; c != nil && c.last != "" {
+			x.agents[id] = c.last
+		}
 	}
 	g := x.sub(id)
 	switch n := x.chain.link(inner); inner.Type {
