@@ -179,6 +179,7 @@ func (l *writeLock) release() {
 type locks struct {
 	files *Files
 	us    string // how other processes see this one
+	now   func() time.Time
 }
 
 // lock locks a file, and creates it if it is missing. The error is [filelock.ErrHeld] if
@@ -217,7 +218,15 @@ func (l locks) sayHolder(f **os.File, name string) {
 		*f = file
 	}
 	_, _ = (*f).WriteAt([]byte(l.us+"\n"), 0)
+	if info, err := (*f).Stat(); err == nil && l.now().Sub(info.ModTime()).Abs() > clockDrift {
+		_ = l.files.root.Chtimes(holderFile(name), l.now(), l.now())
+	}
 }
+
+// clockDrift is how far the clock of a file system (of a server, or of the host of a virtual
+// machine) may be from ours. Beyond it, the file beside a lock gets the time of our clock,
+// with which the times of messages are compared.
+const clockDrift = time.Second
 
 // Written returns when a process wrote to a conversation in this work tree, as opposed to git,
 // which brings what was written elsewhere. It is zero if that is unknown.

@@ -172,7 +172,7 @@ func open(root string, opts Options) (*Store, error) {
 	files := &Files{root: r, dir: dir}
 	return &Store{
 		Files: files, Cache: Cache{files}, opts: opts, policy: policy{secrets.New(), opts.Redacted},
-		index: sessionIndex{files: files}, locks: locks{files, opts.Holder},
+		index: sessionIndex{files: files}, locks: locks{files, opts.Holder, opts.Now},
 	}, nil
 }
 
