@@ -28,13 +28,14 @@ const (
 )
 
 // MergedFiles returns patterns, as in a .gitattributes in the workspace's folder, of the
-// files that a merge combines: logs, session.json and summaries.
+// files that a merge combines: logs, session.json, summaries and attachments. Attachments are
+// not in the committed .gitattributes: git alone would bring back a text that one side redacted.
 func MergedFiles() (patterns []string) {
 	for _, line := range []string{attributesLogs, attributesSession, attributesSummary} {
 		pattern, _, _ := strings.Cut(line, " ")
 		patterns = append(patterns, pattern)
 	}
-	return patterns
+	return append(patterns, conversationsDir+"/**/"+sessionDir+"/**/"+attachmentsDir+"/*")
 }
 
 // Init turns the folder root into a workspace, creating it if necessary, and opens it

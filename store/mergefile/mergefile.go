@@ -32,6 +32,8 @@ func Merge(name string, base, ours, theirs []byte) ([]byte, error) {
 		return mergeLogs(toolLine, base, ours, theirs)
 	case path.Base(path.Dir(name)) == "summaries" && strings.HasSuffix(file, ".json"):
 		return schema.MergeSummaryFiles(ours, theirs)
+	case path.Base(path.Dir(name)) == "attachments":
+		return mergeAttachment(base, ours, theirs), nil
 	}
 	return nil, fmt.Errorf("%q is not a file of a conversation: %w", name, ErrUnsure)
 }

@@ -33,6 +33,18 @@ func Redact(base, a, b []byte) (base2, a2, b2 []byte) {
 	return cover(base, both), cover(a, byB), cover(b, byA)
 }
 
+// mergeAttachment merges two versions of an attachment, which changes only when somebody
+// redacts a text in it. If it is not clear where the texts of both sides are, the version in
+// which more is redacted counts.
+func mergeAttachment(base, ours, theirs []byte) []byte {
+	_, a, b := Redact(base, ours, theirs)
+	marks := func(text []byte) int { return bytes.Count(text, []byte(redactedPrefix)) }
+	if cmp.Or(cmp.Compare(marks(a), marks(b)), bytes.Compare(a, b)) < 0 {
+		return b
+	}
+	return a
+}
+
 // redactedPrefix begins a marker.
 const redactedPrefix = "[redacted: "
 

@@ -78,3 +78,27 @@ func TestRedactMany(t *testing.T) {
 		t.Errorf("%d lines are not redacted", left)
 	}
 }
+
+// An attachment changes only by redaction, so a merge of two versions of it is never left to a
+// person. The order of the sides does not matter.
+func TestMergeAttachment(t *testing.T) {
+	for _, test := range []struct{ name, base, a, b, want string }{
+		{"one side", "Mango88 and Heron99\n", "[redacted: x] and Heron99\n", "Mango88 and Heron99\n", "[redacted: x] and Heron99\n"},
+		{"one line", "Mango88 and Heron99\n", "[redacted: x] and Heron99\n", "Mango88 and [redacted: y]\n", "[redacted: x] and [redacted: y]\n"},
+		{"two lines", "Mango88\nHeron99\n", "[redacted: x]\nHeron99\n", "Mango88\n[redacted: y]\n", "[redacted: x]\n[redacted: y]\n"},
+		{"one text by two names", "Mango88\n", "[redacted: x]\n", "[redacted: y]\n", "[redacted: x]\n"},
+		{"nobody knows where", "Mango88\n", "[redacted: x]\n[redacted: y]\n", "Other\n[redacted: y]\n", "[redacted: x]\n[redacted: y]\n"},
+	} {
+		const name = "conversations/2025-11-22/1030-chat-x-hv37/.session/attachments/0f"
+		for _, sides := range [][2]string{{test.a, test.b}, {test.b, test.a}} {
+			got, err := Merge(name, []byte(test.base), []byte(sides[0]), []byte(sides[1]))
+			if err != nil || string(got) != test.want {
+				t.Errorf("%s: %q, %v; want %q", test.name, got, err, test.want)
+			}
+			again, err := Merge(name, []byte(sides[0]), got, []byte(sides[0]))
+			if err != nil || string(again) != string(got) {
+				t.Errorf("%s, merged again: %q, %v; want %q", test.name, again, err, got)
+			}
+		}
+	}
+}
