@@ -133,7 +133,24 @@ func (l *list) fit(lines int, height func(item int, top bool) int) {
 		first--
 	}
 	l.top = min(max(l.top, first), l.cursor)
+	l.fill(lines, height)
 	l.page = max(l.cursor-first, 1)
+}
+
+// fill scrolls back while the items from the top to the last one leave room for another, as
+// on a screen that has grown.
+func (l *list) fill(lines int, height func(item int, top bool) int) {
+	used := height(l.top, true)
+	for item := l.top + 1; item < len(l.items) && used <= lines; item++ {
+		used += height(item, false)
+	}
+	for l.top > 0 {
+		used += height(l.top-1, true) - height(l.top, true) + height(l.top, false)
+		if used > lines {
+			break
+		}
+		l.top--
+	}
 }
 
 // key handles the keys that move the cursor, and reports whether a key is one of them.

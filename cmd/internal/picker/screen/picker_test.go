@@ -339,6 +339,18 @@ func TestReloadKeepsPlace(t *testing.T) {
 	})
 }
 
+// TestFills: a screen that grows shows more conversations above the last one.
+func TestFills(t *testing.T) {
+	drive(t, options(many(30)), 60, 20, func(d *driver) {
+		d.press("end")
+		d.m.View()
+		d.send(tea.WindowSizeMsg{Width: 60, Height: 40})
+		if text := d.m.View().Content; d.m.list.top > 0 {
+			t.Errorf("the screen is not filled:\n%s", text)
+		}
+	})
+}
+
 // TestExists: a conversation that vanished since the list was read is noticed at Enter, or
 // when its preview is read.
 func TestExists(t *testing.T) {
