@@ -374,6 +374,14 @@ func cloneValue(v reflect.Value) reflect.Value {
 // Untitled is the title of a conversation in which nobody has said what it is about.
 const Untitled = "untitled"
 
+// LastAgent returns the agent of the last session that went into the conversation.
+func (s *Session) LastAgent() string {
+	if n := len(s.Sources); n > 0 && s.Sources[n-1].Agent != "" {
+		return s.Sources[n-1].Agent
+	}
+	return s.AgentConfig.Agent
+}
+
 // DisplayTitle returns the title. For a session without one it is the folder's name
 // without number or time, type and id: 001-brainstorm-api-design is "api design", and so
 // is 1030-brainstorm-api-design-hv37 if the id ends in hv37. Without words for either, it

@@ -32,7 +32,7 @@ type filterFlags struct {
 func (o *filterFlags) define(cmd *cobra.Command) {
 	f := cmd.Flags()
 	o.defineCommon(cmd, "active and paused")
-	f.StringSliceVar(&o.agents, "agent", nil, "only conversations with `AGENT`: "+orList(o.known))
+	f.StringSliceVar(&o.agents, "agent", nil, "only conversations held in `AGENT`, at least in part: "+orList(o.known))
 	f.StringSliceVar(&o.models, "model", nil, "only conversations with `MODEL`, or a part of its name")
 	f.StringVar(&o.since, "since", "", "only conversations active since `WHEN`: "+whenForms)
 	f.StringVar(&o.until, "until", "", "only conversations last active before the end of `WHEN`")

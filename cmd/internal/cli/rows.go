@@ -14,6 +14,7 @@ import (
 // A row is a conversation in a list. Templates of --format use the names of its fields.
 type row struct {
 	listing.Listed
+	last    string // the agent last used
 	damaged bool
 	active  time.Time // LastActive
 }
@@ -48,7 +49,7 @@ func plainRow(e store.Entry) row {
 			Status: workspace.ShownStatus(e), Archived: s.Archived, Agent: s.AgentConfig.Agent, CreatedAt: s.CreatedAt, LastActive: s.LastActive,
 			MessageCount: s.MessageCount, Tokens: s.Tokens, Summary: s.ContextSummary, Tags: s.Tags, Model: s.AgentConfig.Model, Description: s.Description,
 		},
-		damaged: len(e.Damage) > 0 && !isNewer(e), active: s.LastActive.Time(),
+		last: s.LastAgent(), damaged: len(e.Damage) > 0 && !isNewer(e), active: s.LastActive.Time(),
 	}
 	if p := s.AgentConfig.Provider; p != nil {
 		r.Provider = p.Type

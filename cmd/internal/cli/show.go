@@ -213,7 +213,7 @@ func showOverview(w io.Writer, on screen, s *schema.Session, o *history.Overview
 		fmt.Fprintf(w, "Messages: %d user, %d assistant, %d system; %s\n", r.User, r.Assistant, r.System, count(o.Calls, "tool call"))
 	}
 	var parts []string
-	for _, part := range []string{s.AgentConfig.Agent, s.AgentConfig.Model} {
+	for _, part := range []string{s.LastAgent(), s.AgentConfig.Model} {
 		if part != "" {
 			parts = append(parts, oneLine(part))
 		}

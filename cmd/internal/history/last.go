@@ -43,11 +43,8 @@ func LastAgent(w workspace.Conversations, e store.Entry) (name string, err error
 		name = AgentOf(s, m.Source)
 		return name == ""
 	})
-	if n := len(s.Sources); name == "" && n > 0 {
-		name = s.Sources[n-1].Agent
-	}
 	if name == "" {
-		name = s.AgentConfig.Agent
+		name = s.LastAgent()
 	}
 	return name, err
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"path"
+	"strings"
 	"sync/atomic"
 	"time"
 	"unsafe"
@@ -21,7 +22,7 @@ import (
 // when it is first read, so that any damage counts as a missing index.
 
 const (
-	indexMagic = "cortext listing index 6"
+	indexMagic = "cortext listing index 7"
 	headBytes  = 512
 	blockBytes = 32 << 10
 	rowBytes   = 96
@@ -229,10 +230,11 @@ func (x *index) row(i int) (r Row, f fixed, err error) {
 		return r, f, errDamaged
 	}
 	r = Row{
-		Type: words[f.typ], Status: words[f.status], Agent: words[f.agent], Model: words[f.model], Provider: words[f.owner],
+		Type: words[f.typ], Status: words[f.status], Agents: words[f.agent], Model: words[f.model], Provider: words[f.owner],
 		Archived: f.flags&isArchived != 0, Damaged: f.flags&isDamaged != 0,
 		LastActive: f.active, Created: f.created, Tokens: f.tokens, Messages: int(f.messages),
 	}
+	r.Agent, _, _ = strings.Cut(r.Agents, "\n")
 	d := decoder{text(heap), true}
 	r.Path, r.Title, r.ID, r.ConversationID = d.string(), d.string(), d.string(), d.string()
 	r.Tags, r.Twins = d.list(), d.list()

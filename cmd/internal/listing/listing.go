@@ -2,6 +2,7 @@
 package listing
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -19,7 +20,8 @@ type Row struct {
 	Type           string
 	Status         string // a [schema.Status], or "newer" if a later cortext wrote it
 	Archived       bool
-	Agent          string
+	Agent          string // the one that the conversation began in
+	Agents         string // all that held it, one per line, from Agent to the one last used
 	Model          string
 	Provider       string
 	Created        time.Time
@@ -57,10 +59,11 @@ func rowOf(e store.Entry) Row {
 	s := e.Session
 	r := Row{
 		ID: s.ID, Path: e.Path, ConversationID: s.ConversationID, Title: s.DisplayTitle(), Type: s.ConversationType, Status: string(s.Status), Archived: s.Archived,
-		Agent: s.AgentConfig.Agent, Model: s.AgentConfig.Model, Created: s.CreatedAt.Time(), LastActive: s.LastActive.Time(),
+		Agents: agentsOf(s), Model: s.AgentConfig.Model, Created: s.CreatedAt.Time(), LastActive: s.LastActive.Time(),
 		Messages: s.MessageCount, Tokens: s.Tokens, Summary: s.ContextSummary, Description: s.Description, Tags: s.Tags,
 		Damaged: len(e.Damage) > 0, Waiting: e.Waiting, Twins: e.Twins,
 	}
+	r.Agent, _, _ = strings.Cut(r.Agents, "\n")
 	if p := s.AgentConfig.Provider; p != nil {
 		r.Provider = p.Type
 	}
@@ -68,6 +71,28 @@ func rowOf(e store.Entry) Row {
 		r.Status, r.Damaged = "newer", false
 	}
 	return r
+}
+
+// agentsOf returns the agents that held a conversation, one per line. The one that it began
+// in is the first line, and the one last used is the last line.
+func agentsOf(s *schema.Session) string {
+	var later []string
+	for _, source := range s.Sources {
+		later = append(slices.DeleteFunc(later, func(name string) bool { return name == source.Agent }), source.Agent)
+	}
+	began := s.AgentConfig.Agent
+	if n := len(later); n > 0 && later[n-1] != began {
+		later = slices.DeleteFunc(later, func(name string) bool { return name == began })
+	}
+	if len(later) == 1 && later[0] == began {
+		return began
+	}
+	return strings.Join(append([]string{began}, later...), "\n")
+}
+
+// LastAgent returns the agent last used in the conversation.
+func (r *Row) LastAgent() string {
+	return cmp.Or(r.Agents[strings.LastIndexByte(r.Agents, '\n')+1:], r.Agent)
 }
 
 // A Filter selects conversations. The zero value selects those that are active or paused
@@ -84,8 +109,22 @@ type Filter struct {
 
 // Selects reports whether the filter selects a conversation.
 func (f *Filter) Selects(r *Row) bool {
-	return (f.Archived || !r.Archived) && anyOf(f.Types, r.Type) && anyOf(f.Agents, r.Agent) && f.hasModel(r.Model) &&
+	return (f.Archived || !r.Archived) && anyOf(f.Types, r.Type) && f.hasAgent(r.Agents) && f.hasModel(r.Model) &&
 		f.hasTime(r.LastActive) && f.hasStatus(r.Status) && f.hasTag(r.Tags) && f.hasWords(r)
+}
+
+// hasAgent reports whether the filter selects conversations that these agents held, one per
+// line.
+func (f *Filter) hasAgent(agents string) bool {
+	if len(f.Agents) == 0 {
+		return true
+	}
+	for name := range strings.SplitSeq(agents, "\n") {
+		if anyOf(f.Agents, name) {
+			return true
+		}
+	}
+	return false
 }
 
 func (f *Filter) hasModel(model string) bool {

@@ -2,9 +2,11 @@ package listing
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
+	"cortext/schema"
 	"cortext/store"
 )
 
@@ -71,5 +73,30 @@ func TestOwnChangesShowAtOnce(t *testing.T) {
 				w.checkAtOnce(fmt.Sprint("step ", i))
 			}
 		})
+	}
+}
+
+func TestAgents(t *testing.T) {
+	for _, c := range []struct {
+		began, sources string
+		want, last     string
+	}{
+		{"claude", "", "claude", "claude"},
+		{"claude", "claude claude", "claude", "claude"},
+		{"claude", "claude gemini", "claude\ngemini", "gemini"},
+		{"claude", "claude gemini opencode gemini", "claude\nopencode\ngemini", "gemini"},
+		{"claude", "claude gemini claude", "claude\ngemini\nclaude", "claude"},
+		{"", "gemini", "\ngemini", "gemini"},
+		{"", "", "", ""},
+	} {
+		s := &schema.Session{}
+		s.AgentConfig.Agent = c.began
+		for _, name := range strings.Fields(c.sources) {
+			s.Sources = append(s.Sources, schema.Source{Agent: name})
+		}
+		r := rowOf(store.Entry{Session: s})
+		if r.Agents != c.want || r.Agent != c.began || r.LastAgent() != c.last {
+			t.Errorf("%q, then %q: agents %q, began in %q, last %q", c.began, c.sources, r.Agents, r.Agent, r.LastAgent())
+		}
 	}
 }

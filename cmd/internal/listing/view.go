@@ -221,7 +221,7 @@ func (v *view) selector(f *Filter) (*selector, error) {
 		keep func(word string) bool
 	}{
 		{&s.types, func(w string) bool { return anyOf(f.Types, w) }},
-		{&s.agents, func(w string) bool { return anyOf(f.Agents, w) }},
+		{&s.agents, f.hasAgent},
 		{&s.models, f.hasModel},
 		{&s.statuses, f.hasStatus},
 	} {

@@ -127,7 +127,7 @@ func (b *builder) addNumbers() {
 	for i, r := range b.records {
 		f := &b.rows[i]
 		f.active, f.created, f.tokens, f.messages = r.LastActive, r.Created, r.Tokens, int64(r.Messages)
-		f.typ, f.status, f.agent, f.model, f.owner = word(r.Type), word(r.Status), word(r.Agent), word(r.Model), word(r.Provider)
+		f.typ, f.status, f.agent, f.model, f.owner = word(r.Type), word(r.Status), word(r.Agents), word(r.Model), word(r.Provider)
 		f.flags = r.allFlags()
 	}
 	b.section[wordSection] = appendList(nil, words)

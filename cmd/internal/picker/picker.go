@@ -149,5 +149,5 @@ func Same(a, b Rows) bool {
 func sameRow(a, b *listing.Row) bool {
 	return a.ID == b.ID && a.Path == b.Path && a.Messages == b.Messages && a.LastActive.Equal(b.LastActive) &&
 		a.Title == b.Title && a.Type == b.Type && a.Status == b.Status && a.Archived == b.Archived && a.Damaged == b.Damaged &&
-		a.Agent == b.Agent && a.Model == b.Model && a.Summary == b.Summary && a.Description == b.Description && slices.Equal(a.Tags, b.Tags)
+		a.Agents == b.Agents && a.Model == b.Model && a.Summary == b.Summary && a.Description == b.Description && slices.Equal(a.Tags, b.Tags)
 }

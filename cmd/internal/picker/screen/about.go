@@ -60,7 +60,7 @@ func (f *frame) about(width, height int) []string {
 // describe formats a conversation's agent, model, number of messages and status.
 func describe(r *listing.Row) string {
 	var parts []string
-	for _, s := range []string{r.Agent, r.Model} {
+	for _, s := range []string{r.LastAgent(), r.Model} {
 		if s != "" {
 			parts = append(parts, clean(s))
 		}

@@ -84,7 +84,7 @@ func (x *index) entry(r *listing.Row) (e entry) {
 	x.add(&e, "\n")
 	x.add(&e, r.Type)
 	x.add(&e, "\n")
-	x.add(&e, r.Agent)
+	x.add(&e, r.Agents)
 	for _, tag := range r.Tags {
 		x.add(&e, "\n")
 		x.add(&e, tag)

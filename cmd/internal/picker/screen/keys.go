@@ -117,7 +117,7 @@ func (m *model) command(letter rune) (tea.Cmd, bool) {
 		if row := m.chosen(); row != nil && len(m.o.Agents) > 0 {
 			of := cloned(*row)
 			m.menu = menu{
-				title: "Resume " + clean(row.Title) + " in which agent?", items: m.o.Agents, cursor: max(slices.Index(m.o.Agents, row.Agent), 0),
+				title: "Resume " + clean(row.Title) + " in which agent?", items: m.o.Agents, cursor: max(slices.Index(m.o.Agents, row.LastAgent()), 0),
 				pick: func(m *model, agent string) tea.Cmd { return m.resume(&of, agent) },
 			}
 			m.mode = choosing

@@ -58,6 +58,7 @@ func conversations() fakeRows {
 		{Title: "Old login ideas", Type: "plan", Agent: "claude", Status: "paused", Archived: true, Messages: 4, LastActive: ago(500 * day)},
 	}
 	for i := range rows {
+		rows[i].Agents = rows[i].Agent
 		rows[i].ID = fmt.Sprintf("01kce3r1f5j9a3d6f0h4k8n2%02d", i)
 		rows[i].Path = "conversations/" + rows[i].LastActive.Format("2006-01-02/1504") + "-" + fmt.Sprintf("%s-%d", "topic", i)
 	}

@@ -98,7 +98,7 @@ func (k *rowLook) line(r *listing.Row, chosen, gone bool) string {
 	}
 	sb.WriteString(paint(faint, k.ruler.right(messages, messagesWidth)))
 	if all {
-		sb.WriteString(base.of(" ") + paint(plain, k.ruler.fit(clean(r.Agent), agentWidth)))
+		sb.WriteString(base.of(" ") + paint(plain, k.ruler.fit(clean(r.LastAgent()), agentWidth)))
 		sb.WriteString(base.of(" ") + paint(look, k.ruler.fit(status, statusWidth)))
 	}
 	if place {

@@ -43,7 +43,7 @@ func (w *work) wait() {
 
 // cloned returns a copy of a row that is valid after its listing is closed.
 func cloned(r listing.Row) listing.Row {
-	for _, s := range []*string{&r.ID, &r.Path, &r.Title, &r.Type, &r.Status, &r.Agent, &r.Model, &r.Provider, &r.Summary, &r.Description, &r.Workspace} {
+	for _, s := range []*string{&r.ID, &r.Path, &r.Title, &r.Type, &r.Status, &r.Agent, &r.Agents, &r.Model, &r.Provider, &r.Summary, &r.Description, &r.Workspace} {
 		*s = strings.Clone(*s)
 	}
 	for _, list := range []*[]string{&r.Tags, &r.Twins} {
