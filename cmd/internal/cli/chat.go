@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -174,4 +175,23 @@ func withCommand(args []string) []string {
 		}
 	}
 	return args
+}
+
+// checkAttached refuses words attached to -n or -r: the flags take no value of their own, so
+// -nplan would start a conversation and send "lan" to a model, as -n -p lan does.
+func checkAttached(args []string) error {
+	if c := commandIn(args); c != "chat" && c != "resume" {
+		return nil
+	}
+	for i, arg := range args {
+		name, _, _ := strings.Cut(arg, "=")
+		switch {
+		case arg == "--":
+			return nil
+		case i > 0 && args[i-1] == "-p": // its text
+		case len(name) > 2 && (name[:2] == "-n" || name[:2] == "-r") && name[2:] != "p":
+			return &usageError{fmt.Sprintf("%s: nothing may be attached to %s", name, name[:2]), "put a space after it: " + name[:2] + " " + name[2:]}
+		}
+	}
+	return nil
 }

@@ -70,7 +70,10 @@ func Main(ctx context.Context, p Process) int {
 	root.SetIn(p.In)
 	root.SetOut(p.Out)
 	root.SetErr(p.Err)
-	err := root.ExecuteContext(ctx)
+	err := checkAttached(args)
+	if err == nil {
+		err = root.ExecuteContext(ctx)
+	}
 	code := p.Interrupts.Code()
 	switch {
 	case err == nil:
