@@ -48,7 +48,7 @@ func messages(errs []error) []string {
 func pauseIdle(ctx context.Context, a *app, w *opened) error {
 	paused, err := w.Idle.Pause(ctx, "")
 	for _, e := range paused {
-		fmt.Fprintf(a.screen.errw, "paused %q: it had no new message for %d minutes\n", oneLine(e.Session.DisplayTitle()), w.Config.IdleMinutes)
+		fmt.Fprintf(a.screen.errw, "paused \"%s\": it had no new message for %d minutes\n", oneLine(e.Session.DisplayTitle()), w.Config.IdleMinutes)
 	}
 	return errors.Join(err, archiveOld(ctx, a, w))
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -47,13 +48,29 @@ func near(before, word, otherwise string) string {
 	return otherwise
 }
 
-// args checks the number of arguments as cobra does, but returns a usage error.
+// args checks the number of arguments as cobra does, but returns a usage error that names the
+// argument that is missing or unexpected.
 func args(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, list []string) error {
-		if err := check(cmd, list); err != nil {
-			return &usageError{err.Error(), "usage: " + cmd.UseLine()}
+		err := check(cmd, list)
+		if err == nil {
+			return nil
 		}
-		return nil
+		text, names := err.Error(), strings.Fields(cmd.Use)[1:]
+		if n := slices.IndexFunc(names, func(name string) bool { return strings.HasPrefix(name, "[") }); n >= 0 {
+			names = names[:n]
+		}
+		fits := len(list) - 1 // the most of the arguments that the command takes
+		for fits >= 0 && check(cmd, list[:fits]) != nil {
+			fits--
+		}
+		switch {
+		case fits >= 0:
+			text = fmt.Sprintf("unexpected argument %q", list[fits])
+		case len(list) < len(names):
+			text = "missing argument: " + strings.TrimRight(names[len(list)], ".…")
+		}
+		return &usageError{text, "usage: " + cmd.UseLine()}
 	}
 }
 
@@ -121,7 +138,7 @@ func hintFor(err error) string {
 	case errors.As(err, &missing):
 		return "cortext list shows all of them"
 	case errors.Is(err, workspace.ErrNoConversation):
-		return "name one: cortext list shows all of them"
+		return "cortext list shows all of them; most commands take an id"
 	case errors.As(err, &stopped):
 		return stopped.Fix
 	case errors.As(err, new(*store.Damage)):

@@ -196,7 +196,7 @@ func (t *exportTarget) export(ctx context.Context, w *opened, e store.Entry) err
 	}
 	t.app.screen.warn(g.Warnings...)
 	if g.Unasked > 0 {
-		fmt.Fprintf(t.app.screen.errw, "cortext: %s of %q left out: --subagents includes them\n", count(g.Unasked, "sub-agent"), oneLine(g.Title()))
+		fmt.Fprintf(t.app.screen.errw, "cortext: %s of \"%s\" left out: --subagents includes them\n", count(g.Unasked, "sub-agent"), oneLine(g.Title()))
 	}
 	out := bytes.NewBuffer(make([]byte, 0, g.Size()))
 	if err := t.format.Write(ctx, out, g); err != nil {

@@ -127,7 +127,7 @@ func printPlan(on screen, b *payload.Built, plan *launch.Plan) {
 	}
 	l := plan.Launch
 	line("agent", "%s, in %s", plan.Agent.Name(), visible(plan.Dir))
-	line("road", "%s", l.Method)
+	line("method", "%s", l.Method)
 	line("program", "%s", visible(l.Program))
 	if len(l.Import) > 0 {
 		line("before it", "%s", oneLine(strings.Join(l.Import, " ")))

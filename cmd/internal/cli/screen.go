@@ -77,7 +77,7 @@ func (s screen) agoTime(t time.Time) string {
 // paused prints the conversations that were paused in favor of another.
 func (s screen) paused(titles []string) {
 	for _, t := range titles {
-		fmt.Fprintf(s.errw, "paused %q: one conversation is active at a time\n", oneLine(t))
+		fmt.Fprintf(s.errw, "paused \"%s\": only one conversation is active at a time\n", oneLine(t))
 	}
 }
 
