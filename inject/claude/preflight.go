@@ -52,7 +52,7 @@ func preflight(m inject.Machine, r inject.Request) error {
 		return claudeCode.Unready("it would ask whether to use the ANTHROPIC_API_KEY that is set", "run claude once and answer, or unset the variable")
 	}
 	if !c.trusts(r.Dir) {
-		return claudeCode.Unready("it has not been told to trust "+r.Dir, "run claude in that folder once and answer its question, leave it with /exit")
+		return claudeCode.Unready("it has not been told to trust "+r.Dir, "run claude in that folder once, answer its question, and leave it with /exit")
 	}
 	return nil
 }

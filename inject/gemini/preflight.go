@@ -24,7 +24,7 @@ func preflight(m inject.Machine, r inject.Request, v inject.Version) (warnings [
 	if err := signIn(m, r, trusted); err != nil {
 		return nil, err
 	}
-	const fix = "run gemini in that folder once and answer its question, leave it with /quit"
+	const fix = "run gemini in that folder once, answer its question, and leave it with /quit"
 	switch {
 	case trusted:
 		return nil, nil

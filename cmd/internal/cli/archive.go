@@ -14,12 +14,13 @@ func archiveCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "archive [<id>...]",
 		Short: "Hide conversations from lists",
-		Long: `Archives conversations; without an id, the current one. Lists and cortext
-resume do not show archived conversations. Nothing is deleted, and their ids still work. cortext unarchive undoes it.
+		Long: `Archives conversations; without an id, the current one. Lists and cortext resume
+do not show archived conversations. Nothing is deleted, and their ids still work. cortext
+unarchive undoes it.
 
 With --automatic, it archives the conversations that the settings auto_archive_days and
-max_conversations select. cortext archives these automatically, except those that git has
-unchanged: git may refuse a checkout or a pull because of an uncommitted change.`,
+max_conversations select. cortext archives these automatically, except those that are
+unchanged in git, which may refuse a checkout or a pull because of an uncommitted change.`,
 		Example: "  cortext archive \"api design\"",
 		Args: func(cmd *cobra.Command, list []string) error {
 			if automatic {

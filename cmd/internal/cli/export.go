@@ -46,7 +46,7 @@ format follows the name after -o; otherwise it is json.`,
 		Example: `  cortext export "api design"
   cortext export "api design" -o design.json --redact
   cortext export "api design" --from 3 --to 9 --no-tools -o -
-  cortext export 2017 hv37 --bundle -o two.tar.zst`,
+  cortext export hv37 q9x2 --bundle -o two.tar.zst`,
 		Args: args(cobra.ArbitraryArgs),
 		RunE: a.within(func(cmd *cobra.Command, w *opened, list []string) error {
 			return runExport(cmd.Context(), a, w, list, o)

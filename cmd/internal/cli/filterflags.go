@@ -28,10 +28,10 @@ type filterFlags struct {
 	archived                              bool
 }
 
-// define defines the flags.
-func (o *filterFlags) define(cmd *cobra.Command) {
+// define defines the flags. usual describes the statuses that are selected without a flag.
+func (o *filterFlags) define(cmd *cobra.Command, usual string) {
 	f := cmd.Flags()
-	o.defineCommon(cmd, "active and paused")
+	o.defineCommon(cmd, usual)
 	f.StringSliceVar(&o.agents, "agent", nil, "only conversations held in `AGENT`, at least in part: "+orList(o.known))
 	f.StringSliceVar(&o.models, "model", nil, "only conversations with `MODEL`, or a part of its name")
 	f.StringVar(&o.since, "since", "", "only conversations active since `WHEN`: "+whenForms)

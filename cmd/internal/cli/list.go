@@ -48,7 +48,7 @@ prints all fields. Each conversation is printed on its own line.`,
 		},
 	}
 	f := cmd.Flags()
-	o.define(cmd)
+	o.define(cmd, "active and paused")
 	f.StringVar(&o.search, "search", "", "only conversations with all `WORDS` in the title, folder, tags, first message or summary")
 	f.StringVar(&o.sort, "sort", string(listing.ByLastActive), "sort by `ORDER`: "+orList(orderNames())+"; the newest or largest first")
 	f.BoolVar(&o.reverse, "reverse", false, "reverse the order")

@@ -18,8 +18,8 @@ func pullCommand(a *app) *cobra.Command {
 if only conversations changed there. If it has changes to other files, it stops and you must
 run git pull yourself. It also stops, and changes nothing, if the upstream changed a file that
 has uncommitted changes here, if the merge needs a commit while something else is staged, or
-if the history of the upstream, or here what you had pushed to it, was rewritten: a merge would
-bring back what was removed.
+if history was rewritten, in the upstream or here after you had pushed it: a merge would bring
+back what was removed.
 
 If one side deleted a conversation that the other continued, as the revert of the commit
 that created it does, the conversation stays. In the middle of a merge, rebase or cherry-pick

@@ -26,8 +26,8 @@ to make that hold on other machines. To get a conversation back, import its tran
 Commits that contain a conversation stay in git.
 
 With --yes, each argument must name a conversation: by its id, four or more characters of
-the start of its id, its folder, or whole words of its title. Without it, any words that match one
-conversation do.`,
+the start of its id, its folder, or whole words of its title. Without it, any words that
+match one conversation do.`,
 		Example: "  cortext rm 1030-brainstorm-api-design-hv37",
 		Args:    args(cobra.MinimumNArgs(1)),
 		RunE: a.within(func(cmd *cobra.Command, w *opened, list []string) error {

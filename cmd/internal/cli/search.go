@@ -46,7 +46,7 @@ are also searched. Of a sub-agent, only its answer is searched, which is the out
 	f := cmd.Flags()
 	f.BoolVar(&o.regexp, "regexp", false, "each argument is a regular expression")
 	f.StringVar(&o.in, "in", "", "search only in `FIELD`: user, assistant or tools")
-	o.define(cmd)
+	o.define(cmd, "any")
 	f.IntVar(&o.limit, "limit", 0, "show at most `N` conversations")
 	f.BoolVar(&o.all, "all", false, "search every workspace on this machine")
 	f.BoolVar(&o.allHits, "all-hits", false, "show every hit, not only the best of each conversation")

@@ -19,8 +19,10 @@ func stopCommand(a *app) *cobra.Command {
 		Long: `Captures the rest of the agent's transcript, pauses the conversation, and records its
 counters, its plan and a summary of where it stopped in session.json. With
 "commit: stop" in .workspace/config.yaml it also commits the conversation's folder,
-and only that folder; with "commit: ref" it does so without changing a branch. Without an id, it stops the current conversation. If part of it
-cannot be saved, stop saves the rest and exits with 1.`,
+and only that folder; with "commit: ref" it does so without changing a branch.
+
+Without an id, it stops the current conversation. If part of it cannot be saved, stop saves
+the rest and exits with 1.`,
 		Example: "  cortext stop\n  cortext stop \"api design\"\n  cortext stop \"api design\" --json",
 		Args:    args(cobra.ArbitraryArgs),
 		RunE: a.within(func(cmd *cobra.Command, w *opened, list []string) error {
