@@ -40,7 +40,7 @@ func (f *frame) hints() (all []hint) {
 	add(len(f.o.Types) > 0, hint{key: "n", does: "new", rank: 5, letter: true})
 	add(f.o.Prompts != nil && len(f.list.items) > 0, hint{key: "f", does: "fork", rank: 6, letter: true})
 	for i, a := range f.o.Actions {
-		add(true, hint{key: string(a.Key), does: a.Name, rank: 8 + i, letter: true, off: f.o.ReadOnly != ""})
+		add(len(f.list.items) > 0, hint{key: string(a.Key), does: a.Name, rank: 8 + i, letter: true, off: f.o.ReadOnly != ""})
 	}
 	add(f.o.Undo != nil, hint{key: "u", does: "undo", rank: 19, letter: true, off: f.o.ReadOnly != ""})
 	add(f.answer.hidden > 0 && !f.said.on, hint{key: "h", does: "hidden", rank: 20, letter: true})

@@ -352,6 +352,21 @@ func TestFills(t *testing.T) {
 	})
 }
 
+// TestNoHints: the keys of actions on a conversation are not offered if there is none.
+func TestNoHints(t *testing.T) {
+	o := options(conversations())
+	o.Actions = []picker.Action{{Key: 'x', Name: "archive"}}
+	drive(t, o, 200, 60, func(d *driver) {
+		if text := d.m.View().Content; !strings.Contains(text, "archive") {
+			t.Errorf("archive is not offered:\n%s", text)
+		}
+		d.press("nothing like this")
+		if text := d.m.View().Content; strings.Contains(text, "archive") {
+			t.Errorf("archive is offered for nothing:\n%s", text)
+		}
+	})
+}
+
 // TestExists: a conversation that vanished since the list was read is noticed at Enter, or
 // when its preview is read.
 func TestExists(t *testing.T) {
