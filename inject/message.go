@@ -41,6 +41,10 @@ func (b *MessageBuilder) AddAttachment(a Attachment) {
 	b.Blobs = append(b.Blobs, a.Blobs...)
 }
 
+// LeastUniqueCall is the length in bytes from which no model's server issues the id of a call
+// twice, as FORMAT.md (section 10) has it. Shorter ids may be counted.
+const LeastUniqueCall = 20
+
 // AddCall adds a call.
 func (b *MessageBuilder) AddCall(t schema.Tool, blobs ...Blob) {
 	b.ToolCalls = append(b.ToolCalls, schema.ToolCall{ID: t.ID, Name: t.Name})

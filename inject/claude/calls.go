@@ -1,16 +1,10 @@
 package claude
 
-import (
-	"cortext/inject"
-)
+import "cortext/inject"
 
 // Call ids of Anthropic's servers are unique. Other servers count calls from the beginning
 // in each request, or in each process, so that ids repeat within a session. There the first
 // call keeps the server's id, and each later one gets the id of its message after a #.
-
-// leastUniqueCall is the length from which no server issues an id twice, as FORMAT.md
-// (section 10) has it.
-const leastUniqueCall = 20
 
 // A call is a tool call, or a result whose call is not in the file.
 type call struct {
@@ -32,7 +26,7 @@ func (x *index) callName(id string, u *unit) string {
 func (x *index) addCall(id string, u *unit) string {
 	c := x.calls[id]
 	switch {
-	case len(id) >= leastUniqueCall || id == "":
+	case len(id) >= inject.LeastUniqueCall || id == "":
 	case x.tail.on:
 		x.tail.stale = true // a call before the cursor may have that id
 	case c != nil && c.unit != nil && c.unit != u:

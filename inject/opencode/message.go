@@ -263,7 +263,7 @@ func (w *walk) callID(v part, message string, n int) string {
 			id = message + "#" + strconv.Itoa(n)
 		}
 	}
-	if !w.calls[id] && (len(id) >= randomID || !w.calledBefore(id)) {
+	if !w.calls[id] && (len(id) >= inject.LeastUniqueCall || !w.calledBefore(id)) {
 		w.calls[id] = true
 		return id
 	}
@@ -274,6 +274,3 @@ func (w *walk) callID(v part, message string, n int) string {
 	w.calls[unique] = true
 	return unique
 }
-
-// randomID is the length from which no server issues an id twice.
-const randomID = 20

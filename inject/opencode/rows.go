@@ -239,7 +239,7 @@ func (d *database) started(id string) (map[string]string, error) {
 		v := parsePart(p)
 		if child := v.State.Session; child != "" && calls[child] == "" {
 			calls[child] = v.CallID
-			sure = sure && len(v.CallID) >= randomID
+			sure = sure && len(v.CallID) >= inject.LeastUniqueCall
 		}
 		return err
 	}, `select id, data from part where session_id = ? and instr(data, '"sessionId"') order by message_id, id`, id)

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"cortext/cmd/internal/binding"
+	"cortext/inject"
 	"cortext/schema"
 	"cortext/store"
 )
@@ -14,14 +15,11 @@ import (
 // the later one would take the place of the earlier one. So there the id of a call gets the
 // session's id, unless it is too long for such a count.
 
-// leastUniqueCall is the length from which no server issues an id twice, as FORMAT.md has it.
-const leastUniqueCall = 20
-
 // callID returns the id under which a conversation holds a call. message is the one that
 // made it, or empty.
 func (rd *reading) callID(segment int, id, message string) (string, error) {
 	s := &rd.segments[segment]
-	if s.After == "" || s.Fork || s.Removed || id == "" || len(id) >= leastUniqueCall {
+	if s.After == "" || s.Fork || s.Removed || id == "" || len(id) >= inject.LeastUniqueCall {
 		return id, nil
 	}
 	if message != "" {
@@ -85,7 +83,7 @@ func (rd *reading) callsBefore(segment int) (before map[string][]string, err err
 		if err != nil && !errors.As(err, &damage) {
 			return nil, err
 		}
-		if err == nil && len(t.ID) < leastUniqueCall {
+		if err == nil && len(t.ID) < inject.LeastUniqueCall {
 			before[t.ID] = append(before[t.ID], t.MessageID)
 		}
 	}
