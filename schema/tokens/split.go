@@ -97,6 +97,9 @@ func word(s string, i int) (end int, ending bool) {
 	}
 	end = up
 	for {
+		for end < len(s) && asciiClasses[s[end]]&lower != 0 {
+			end++
+		}
 		c, n := byteClassAt(s, end), 1
 		if c == 0 {
 			c, n = wideClassAt(s, end)

@@ -49,7 +49,14 @@ func (c *counter) total(text string) int {
 	sum := 0
 	for i := 0; i < len(text); {
 		n := pieceLen(text[i:])
-		sum += c.count(text[i : i+n])
+		switch {
+		case n == 1:
+			sum++
+		case n < 8 && i+8 <= len(text):
+			sum += c.countBrief(text[i:i+n], eight(text[i:i+8]))
+		default:
+			sum += c.count(text[i : i+n])
+		}
 		i += n
 	}
 	return sum
