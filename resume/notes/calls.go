@@ -19,13 +19,18 @@ func (a *adder) addCall(t schema.Tool) {
 	}
 	a.Turn.Todos.apply(t)
 	a.addRefusal(t)
-	result := Outcome(t)
+	var script script
+	result := reported(t)
+	if k == schema.ShellTool {
+		script = commandOf(t)
+		result = commandOutcome(t, script)
+	}
 	if result == Refused {
 		a.interrupt()
 	}
 	switch k {
 	case schema.ShellTool:
-		a.addCommand(t, result)
+		a.addCommand(t, script, result)
 	case schema.AskTool, schema.ApproveTool, schema.LookupTool: // it is not an error to look for something that does not exist
 	case schema.WriteTool, schema.EditTool, schema.PatchTool:
 		a.addWrite(k, t, result)

@@ -119,7 +119,7 @@ func errorLine(t schema.Tool) (heading, line string) {
 // follows.
 func echoes(t schema.Tool) map[string]bool {
 	echoed := map[string]bool{}
-	for _, c := range parse(leadingString(rawjson.Get(t.Input, "command"))).commands {
+	for _, c := range commandOf(t).commands {
 		if c.words[0] == "echo" {
 			echoed[oneLine(strings.Join(c.words[1:], " "))] = true
 		}

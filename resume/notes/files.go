@@ -256,8 +256,8 @@ func Changed(t schema.Tool) (paths []string) {
 	if schema.KindOf(t.Name) != schema.ShellTool {
 		return Written(t)
 	}
-	if Outcome(t) == OK {
-		for _, e := range commandOf(t).effects() {
+	if script := commandOf(t); commandOutcome(t, script) == OK {
+		for _, e := range script.effects() {
 			for _, at := range []string{e.path, e.from} {
 				if at != "" {
 					paths = append(paths, safePath(at))
@@ -284,7 +284,7 @@ func MayChange(t schema.Tool) bool {
 		may := func(c command) bool {
 			return !c.looks || matches("writing programs", strings.Join(c.run, " "))
 		}
-		return Outcome(t) != Refused && (script.writes || script.chain(func(c command) bool { return may(c) && !commits(c) }) != "")
+		return commandOutcome(t, script) != Refused && (script.writes || script.chain(func(c command) bool { return may(c) && !commits(c) }) != "")
 	case schema.OtherTool:
 		return Outcome(t) != Refused
 	}

@@ -12,11 +12,15 @@ import (
 // program that only trimmed another's output, and a program may report success with
 // code 1.
 func Outcome(t schema.Tool) string {
-	result := reported(t)
-	if schema.KindOf(t.Name) != schema.ShellTool {
-		return result
+	if schema.KindOf(t.Name) == schema.ShellTool {
+		return commandOutcome(t, commandOf(t))
 	}
-	switch {
+	return reported(t)
+}
+
+// commandOutcome is [Outcome] for a call of the shell that ran script.
+func commandOutcome(t schema.Tool, script script) string {
+	switch result := reported(t); {
 	case result == Failed && t.ExitCode != nil && *t.ExitCode == 1 && outputSucceeded(t):
 		return OK
 	case result == NoResult && t.Success != nil && outputFailed(t):
@@ -25,7 +29,7 @@ func Outcome(t schema.Tool) string {
 		return result
 	}
 	// The output of a read-only command may be another command's log.
-	if script := commandOf(t); (script.piped || !script.sequential) && !script.readOnly() && outputFailed(t) {
+	if (script.piped || !script.sequential) && !script.readOnly() && outputFailed(t) {
 		return Failed
 	}
 	return OK

@@ -9,8 +9,8 @@ import (
 	"cortext/schema/rawjson"
 )
 
-// addCommand records a call of the shell.
-func (a *adder) addCommand(t schema.Tool, result string) {
+// addCommand records a call of the shell that ran script.
+func (a *adder) addCommand(t schema.Tool, script script, result string) {
 	raw := rawjson.Get(t.Input, "command")
 	source := leadingString(raw)
 	line := limitMiddle(oneLine(source))
@@ -20,7 +20,6 @@ func (a *adder) addCommand(t schema.Tool, result string) {
 	if line == "" {
 		return
 	}
-	script := parse(source)
 	whole := len(raw) <= endBytes
 	readOnly := whole && script.readOnly()
 	if readOnly && (result != Failed || foundNothing(t)) {
