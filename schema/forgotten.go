@@ -173,7 +173,7 @@ func forgotten(names [][]string, sets [][]element) map[string]bool {
 				case slices.ContainsFunc(times[name], shared):
 					gone[name] = true
 				case slices.Contains(e.was, created) && slices.Contains(times[name], created):
-					// A side that kept the name may have no stamp of it: then it uses it.
+					// A side that kept the name may have no stamp of it, but uses it.
 					gone[name] = gone[name] || using(name) == 0 || !off[name] && using(name) < len(names)
 				}
 			}

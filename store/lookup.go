@@ -158,9 +158,9 @@ func (x *lookup) sum(id []byte) uint64 {
 	return max(maphash.Bytes(x.seed, id), 1)
 }
 
-// index builds the slots and takes further lines of an id out of the list. It does so in
-// one pass at the end, which is several times faster than line by line because access to
-// slots is random.
+// index builds the slots and drops all but the first line of each id from the list. It does
+// so in one pass at the end, which is several times faster than line by line because access
+// to slots is random.
 func (x *lookup) index() {
 	x.slots = make([]int32, 2<<bits.Len(uint(len(x.lines))))
 	n := int32(0)

@@ -21,7 +21,7 @@ const maxMergedFile = 1 << 30
 // returns nil is removed.
 type Merger func(name string, ours []byte) ([]byte, error)
 
-// MergeFiles replaces files of the conversation in a folder by what merge makes of them,
+// MergeFiles replaces files of the conversation in a folder with what merge makes of them,
 // because another clone has other versions of them. It creates the folder if it is missing.
 // merge is called under the write lock of the conversation or of the sub-agent that the file
 // belongs to. Logs are replaced first, and session.json last.
@@ -83,7 +83,7 @@ func (c *Conversation) mergeFiles(names []string, merge Merger) error {
 	return nil
 }
 
-// mergeFile replaces one file by what merge makes of it.
+// mergeFile replaces one file with what merge makes of it.
 func (tx *Tx) mergeFile(name string, merge Merger) error {
 	c := tx.c
 	file := c.top() + "/" + name

@@ -31,8 +31,7 @@ type Text struct {
 	Reproducible bool   // for an Output: the agent can get it again, such as the text of a file
 }
 
-// A Span is the bytes of a text from From to before To. It is empty if they are
-// equal.
+// A Span is the part of a text from byte From up to, but not including, byte To.
 type Span struct{ From, To int }
 
 // A Section is a message's text, or a tool call: its input and output.

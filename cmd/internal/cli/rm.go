@@ -121,8 +121,8 @@ func remove(ctx context.Context, on screen, w *opened, entries []store.Entry) er
 	return errors.Join(errs...)
 }
 
-// forgetRemoved makes the indexes of lists and searches hold nothing of conversations that
-// were removed.
+// forgetRemoved deletes everything about removed conversations from the indexes of lists and
+// searches.
 func forgetRemoved(w *workspace.Workspace, progress func(done, of int)) error {
 	return errors.Join(w.ForgetRemoved(progress), search.Forget(w.Store))
 }

@@ -258,7 +258,7 @@ func (t *trace) files() string {
 }
 
 // changedBefore returns when the commits before one committed its files, as far back as the
-// conversation goes. What changed a file before that is in them.
+// conversation goes. Earlier changes to a file are in those commits.
 func (c Commits) changedBefore(ctx context.Context, commit git.Logged, files []string, shown *history.Shown) map[string]time.Time {
 	before := map[string]time.Time{}
 	if len(files) == 0 {

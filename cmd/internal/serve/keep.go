@@ -100,7 +100,7 @@ func messagesOf(recent []acknowledged) (messages []schema.Message) {
 	return messages
 }
 
-// close looks a last time, and watches over nothing from then on.
+// close looks once more, and then stops watching.
 func (k *keeper) close() {
 	k.mu.Lock()
 	recent := k.recent

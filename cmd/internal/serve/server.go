@@ -118,7 +118,7 @@ func (s *Server) Handler() http.Handler {
 	})
 }
 
-// Close ends the live channels, and looks a last time after the messages that were just added.
+// Close ends the live channels, and adds the latest messages again if git removed them.
 func (s *Server) Close() {
 	s.hub.Close()
 	s.kept.close()

@@ -118,7 +118,7 @@ func (w Conversations) CanRefreshListing() bool {
 	return err == nil
 }
 
-// ForgetRemoved makes the index of lists hold nothing of conversations that were removed.
+// ForgetRemoved deletes everything about removed conversations from the index of lists.
 func (w Conversations) ForgetRemoved(progress func(done, of int)) error {
 	return listing.Forget(w.Store, w.listingOptions(progress))
 }

@@ -174,7 +174,7 @@ func (r Repository) Forget(ctx context.Context, e store.Entry, paths ...string) 
 	}
 	message := fmt.Sprintf("[session] Remove: %s\n\n%s: %s", Plain(e.Session.DisplayTitle()), SessionTrailer, Plain(e.Session.ID))
 	if err := r.Ref().Remove(ctx, message, paths...); err != nil {
-		return fmt.Errorf("%s is removed here, but git did not commit that: the next cortext pull brings it back: %w", strings.Join(paths, ", "), err)
+		return fmt.Errorf("%s was removed here, but git did not commit that: the next cortext pull brings it back: %w", strings.Join(paths, ", "), err)
 	}
 	return nil
 }

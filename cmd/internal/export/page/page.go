@@ -118,8 +118,8 @@ func (r *Renderer) Page(to io.Writer, in *Input) error {
 	return w.out.end()
 }
 
-// Messages writes the messages with numbers from to to, both included, as a fragment:
-// sections like those of a page.
+// Messages writes the messages numbered first to last, inclusive, as a fragment: sections
+// like those of a page.
 func (r *Renderer) Messages(to io.Writer, in *Input, first, last int) error {
 	w := newWriter(r.html(to), in)
 	for _, t := range turnsOf(&in.History) {
