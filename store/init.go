@@ -20,22 +20,27 @@ const (
 )
 
 // attributes make git merge the logs, session.json and summaries of two clones by keeping
-// the lines of both, without touching their line ends.
+// the lines of both, without touching their line ends, nor those of attachments.
 const (
 	attributesLogs    = conversationsDir + "/**/" + sessionDir + "/**/*.jsonl merge=union -text"
 	attributesSession = conversationsDir + "/**/" + sessionDir + "/**/" + sessionFile + " merge=union -text"
 	attributesSummary = conversationsDir + "/**/" + sessionDir + "/**/" + summariesDir + "/*" + summarySuffix + " merge=union -text"
+	// Without merge=union, which would bring back a text that one side redacted.
+	attributesAttachments = conversationsDir + "/**/" + sessionDir + "/**/" + attachmentsDir + "/* -text"
 )
 
+func attributes() []string {
+	return []string{attributesLogs, attributesSession, attributesSummary, attributesAttachments}
+}
+
 // MergedFiles returns patterns, as in a .gitattributes in the workspace's folder, of the
-// files that a merge combines: logs, session.json, summaries and attachments. Attachments are
-// not in the committed .gitattributes: git alone would bring back a text that one side redacted.
+// files that a merge combines: logs, session.json, summaries and attachments.
 func MergedFiles() (patterns []string) {
-	for _, line := range []string{attributesLogs, attributesSession, attributesSummary} {
+	for _, line := range attributes() {
 		pattern, _, _ := strings.Cut(line, " ")
 		patterns = append(patterns, pattern)
 	}
-	return append(patterns, conversationsDir+"/**/"+sessionDir+"/**/"+attachmentsDir+"/*")
+	return patterns
 }
 
 // Init turns the folder root into a workspace, creating it if necessary, and opens it
@@ -88,7 +93,7 @@ func initialize(s *Files) (created []string, err error) {
 
 // missingAttributes returns the lines missing from .gitattributes.
 func missingAttributes(text []byte) (missing []string) {
-	for _, want := range []string{attributesLogs, attributesSession, attributesSummary} {
+	for _, want := range attributes() {
 		if !slices.ContainsFunc(bytes.Split(text, []byte("\n")), func(line []byte) bool { return string(bytes.TrimSpace(line)) == want }) {
 			missing = append(missing, want)
 		}
@@ -96,13 +101,15 @@ func missingAttributes(text []byte) (missing []string) {
 	return missing
 }
 
-// HasAttributes reports whether the folder's .gitattributes has the lines that Init adds.
-func HasAttributes(root string) (bool, error) {
+// MissingAttributes returns the lines that Init would add to the folder's .gitattributes, and
+// reports whether it has others that Init adds.
+func MissingAttributes(root string) (missing []string, some bool, err error) {
 	b, err := os.ReadFile(filepath.Join(root, attributesFile))
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, false, explain(err)
 	}
-	return err == nil && len(missingAttributes(b)) == 0, explain(err)
+	missing = missingAttributes(b)
+	return missing, len(missing) < len(attributes()), nil
 }
 
 // ignoreLocal keeps .workspace/local out of git without adding to anyone's .gitignore,

@@ -54,7 +54,7 @@ func TestInit(t *testing.T) {
 		t.Errorf("created %q, want %q", created, want)
 	}
 	b, _ := os.ReadFile(filepath.Join(dir, attributesFile))
-	if want := theirs + "\n" + attributesLogs + "\n" + attributesSession + "\n" + attributesSummary + "\n"; string(b) != want {
+	if want := theirs + "\n" + strings.Join(attributes(), "\n") + "\n"; string(b) != want {
 		t.Errorf(".gitattributes is %q, want %q", b, want)
 	}
 	before := snapshot(t, dir)

@@ -144,13 +144,13 @@ func TestSummariesThatWait(t *testing.T) {
 // lacks.
 func TestAttributes(t *testing.T) {
 	dir := t.TempDir()
-	if ok, err := HasAttributes(dir); ok || err != nil {
-		t.Errorf("without a file: %t, %v", ok, err)
+	if missing, some, err := MissingAttributes(dir); len(missing) != 4 || some || err != nil {
+		t.Errorf("without a file: %q, %t, %v", missing, some, err)
 	}
 	name := filepath.Join(dir, attributesFile)
 	must(t, os.WriteFile(name, []byte(attributesLogs+"\n"), 0o644))
-	if ok, err := HasAttributes(dir); ok || err != nil {
-		t.Errorf("with the logs alone: %t, %v", ok, err)
+	if missing, some, err := MissingAttributes(dir); len(missing) != 3 || !some || err != nil {
+		t.Errorf("with the logs alone: %q, %t, %v", missing, some, err)
 	}
 	s, _, err := Init(dir)
 	must(t, err)
@@ -158,11 +158,11 @@ func TestAttributes(t *testing.T) {
 		t.Errorf("the workspace is %s", s.Root())
 	}
 	s.Close()
-	if b, err := os.ReadFile(name); string(b) != attributesLogs+"\n"+attributesSession+"\n"+attributesSummary+"\n" {
+	if b, err := os.ReadFile(name); string(b) != strings.Join(attributes(), "\n")+"\n" {
 		t.Errorf("%q, %v", b, err)
 	}
-	if ok, err := HasAttributes(dir); !ok || err != nil {
-		t.Errorf("afterwards: %t, %v", ok, err)
+	if missing, some, err := MissingAttributes(dir); len(missing) > 0 || !some || err != nil {
+		t.Errorf("afterwards: %q, %t, %v", missing, some, err)
 	}
 }
 

@@ -114,7 +114,7 @@ func suggestDriver(ctx context.Context, a *app, ws *workspace.Workspace) {
 	if err != nil || git.CommonDir(root) == "" || d.In(root) {
 		return
 	}
-	if has, err := store.HasAttributes(root); err != nil || !has || !ws.Registry.Suggest(driverSuggestion, ws.Here.Place()) {
+	if _, some, err := store.MissingAttributes(root); err != nil || !some || !ws.Registry.Suggest(driverSuggestion, ws.Here.Place()) {
 		return
 	}
 	if !a.terminal.present() {

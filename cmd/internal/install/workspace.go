@@ -54,8 +54,8 @@ func Missing(dir string) (names []string, err error) {
 			return nil, err
 		}
 	}
-	ok, err := store.HasAttributes(dir)
-	if err == nil && !ok {
+	lines, _, err := store.MissingAttributes(dir)
+	if len(lines) > 0 {
 		names = append(names, ".gitattributes")
 	}
 	return names, err
