@@ -74,6 +74,12 @@ func (c Commits) Resolve(ctx context.Context, dir, what string) (git.Logged, err
 		if errors.As(err, new(*git.NotFetchedError)) {
 			return git.Logged{}, err
 		}
+		if errors.Is(err, git.ErrNoRepository) {
+			return git.Logged{}, fmt.Errorf("%s is not in a git repository, so no commit can be explained", root)
+		}
+		if at, ok := git.Head(root); ok && at.Commit == "" {
+			return git.Logged{}, fmt.Errorf("the repository of %s has no commit on branch %s yet", root, at.Branch)
+		}
 		if err != nil {
 			return git.Logged{}, fmt.Errorf("%q is neither a commit nor a file with a history: %w", what, err)
 		}
