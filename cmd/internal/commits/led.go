@@ -69,23 +69,17 @@ func (c Commits) trace(ctx context.Context, commit git.Logged, shown *history.Sh
 		if asked.ID == "" {
 			continue
 		}
-		if madeBy(call, commit) {
-			t.made = asked
-			t.wrote, t.later = append(t.wrote, t.later...), nil // an amended one has it, too
-			break
-		}
 		changed, may := notes.Changed(call), notes.MayChange(call)
 		switch {
 		case addsAll(call):
 			staged = asked.ID
-		case may && !commits(call) && staged == asked.ID:
+		case may && staged == asked.ID:
 			staged = ""
 		}
-		if commits(call) {
+		made := madeBy(call, commit)
+		if commits(call) && !made && staged == asked.ID { // what this message led to so far, if only perhaps, is in that commit
 			may = false
-			if staged == asked.ID { // what this message led to so far, if only perhaps, is in that commit
-				t.may = slices.DeleteFunc(t.may, func(m schema.Message) bool { return m.ID == asked.ID })
-			}
+			t.may = slices.DeleteFunc(t.may, func(m schema.Message) bool { return m.ID == asked.ID })
 		}
 		t.seek(call, asked, may || c.changes(shown, call, files))
 		wrote, maybe, later := false, false, false
@@ -108,6 +102,11 @@ func (c Commits) trace(ctx context.Context, commit git.Logged, shown *history.Sh
 			t.may = append(t.may, asked)
 		case later:
 			t.later = append(t.later, asked)
+		}
+		if made {
+			t.made = asked
+			t.wrote, t.later = append(t.wrote, t.later...), nil // an amended one has it, too
+			break
 		}
 	}
 	for _, list := range [][]schema.Message{t.wrote, t.may, t.later, t.said, t.might} {
@@ -334,6 +333,8 @@ func (t *trace) ledTo() (prompt schema.Message, doubt string) {
 	switch {
 	case t.made.ID != "" && t.commit.Of.File == "":
 		return t.made, ""
+	case t.made.ID != "" && !another && !written && anybody && has(t.may, last):
+		return last, fmt.Sprintf("what followed message %d may have changed the file, too", maybe.Number)
 	case t.made.ID != "" && !another && !written && anybody:
 		return maybe, fmt.Sprintf("the commit was made after message %d, but what followed message %d may have changed the file", last.Number, maybe.Number)
 	case t.made.ID != "" && !another:
