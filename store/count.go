@@ -15,7 +15,8 @@ type counter struct{ *Reader }
 
 // countRest brings the counters of s up to date with the logs. They are right if they
 // were taken at the present length of messages.jsonl. Otherwise it counts the lines after
-// that length, or everything if no line ends there.
+// that length, or everything if no line ends there or if a message after it is not newer than
+// what was counted.
 func (r counter) countRest(s *schema.Session) error {
 	if len(r.others()) > 0 {
 		return r.recount(s, r.folders()...)
@@ -43,6 +44,9 @@ func (r counter) countRest(s *schema.Session) error {
 		}
 		if m.Rev > 0 {
 			continue // already counted, or just now
+		}
+		if !m.Timestamp.Time().After(s.LastActive.Time()) { // may be counted: git has merged the log since
+			return r.recount(s, r.folders()...)
 		}
 		rest.message(&m)
 		for _, call := range m.ToolCalls {
