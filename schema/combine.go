@@ -44,6 +44,12 @@ func CombineRedacted(a, b string) (text string, ok bool) {
 	return string(c.out), ok
 }
 
+// HasRedacted reports whether a text contains what is redacted in o, another version of it.
+func HasRedacted(text, o string) bool {
+	both, ok := CombineRedacted(text, o)
+	return ok && redactedMarks().ReplaceAllString(both, "") != redactedMarks().ReplaceAllString(text, "")
+}
+
 // combining aligns two versions of a text.
 type combining struct {
 	a, b   string

@@ -57,3 +57,24 @@ func TestCombineRandom(t *testing.T) {
 		}
 	}
 }
+
+// TestHasRedacted: a version that redacts as much as another, under whatever name, has nothing of it.
+func TestHasRedacted(t *testing.T) {
+	for _, c := range []struct {
+		text, other string
+		want        bool
+	}{
+		{"the key is x1", "the key is [redacted: key]", true},
+		{"the key is [redacted: key]", "the key is x1", false},
+		{"the key is [redacted: a]", "the key is [redacted: b]", false},
+		{"the key is [redacted: a]1", "the key is [redacted: b]", true},
+		{"the [redacted: a]", "the key is [redacted: b]", false},
+		{"x1 and [redacted: a]", "[redacted: b] and x2", true},
+		{"the key is x1", "the key is x1", false},
+		{"something else", "the key is [redacted: key]", false},
+	} {
+		if got := HasRedacted(c.text, c.other); got != c.want {
+			t.Errorf("%q, beside %q: %t", c.text, c.other, got)
+		}
+	}
+}

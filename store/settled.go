@@ -132,6 +132,14 @@ func redactedRecords[R any](r *Reader, k logKind[R], heads headReader) (counts m
 	return counts, nil
 }
 
+// Redacted returns the messages and calls that list a redaction, by id, as they count.
+func (r *Reader) Redacted() (messages map[string]schema.Message, calls map[string]schema.Tool, err error) {
+	if messages, err = redactedRecords(r, messageLog(), messageHeads()); err == nil {
+		calls, err = redactedRecords(r, toolLog(), toolHeads())
+	}
+	return messages, calls, err
+}
+
 // contains reports whether a log contains a text.
 func contains(log *io.SectionReader, text []byte) (bool, error) {
 	buf := make([]byte, 64<<10)

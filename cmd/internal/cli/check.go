@@ -26,7 +26,8 @@ runs of NUL bytes, broken or joined lines, invalid UTF-8, a session.json that is
 missing or unreadable, and records or files that git's last commit or index has but
 the work tree lacks. Conversations that you removed are not reported. check changes
 nothing and fetches nothing. It exits with 1 if it finds damage; cortext repair mends it.
-It also warns about conversations that do not name their forks, which is not damage.
+It also warns about conversations that do not name their forks, and about forks with text
+that was redacted in the original, which is not damage.
 
 --all checks every workspace on this machine that cortext knows.`,
 		Example: "  cortext check",
@@ -74,7 +75,7 @@ func runCheck(ctx context.Context, a *app, w *opened) error {
 			fmt.Fprintln(a.screen.out, visible(d.Error()))
 		}
 	}
-	warnUnlinked(w.Workspace, note)
+	warnForks(w.Workspace, note)
 	switch {
 	case a.screen.asJSON:
 		if err := a.screen.json(map[string]any{"damage": found}); err != nil {
@@ -93,11 +94,19 @@ func runCheck(ctx context.Context, a *app, w *opened) error {
 	return nil
 }
 
-// warnUnlinked warns about conversations that do not name their forks.
-func warnUnlinked(w *workspace.Workspace, note func(string)) {
+// warnForks warns about conversations that do not name their forks, and about forks that contain
+// what was redacted in these conversations.
+func warnForks(w *workspace.Workspace, note func(string)) {
 	all, _ := w.Store.List() // the check has reported the error
 	for _, u := range fork.FindUnlinked(all) {
 		note(u.String() + ": cortext repair adds the link")
+	}
+	kept, err := fork.FindUnredacted(w, all)
+	for _, u := range kept {
+		note(u.String() + ": " + shell.Quote("cortext", "redact", u.Fork.Session.ID, "--secret") + " redacts it there, too")
+	}
+	if err != nil {
+		note("forks were not compared with what was redacted: " + err.Error())
 	}
 }
 
@@ -160,7 +169,7 @@ func checkIn(cmd *cobra.Command, a *app, dir string, found func(store.Damage)) e
 	for d := range check.New(ws, capture.New(ws)).Damage(cmd.Context(), note) {
 		found(d)
 	}
-	warnUnlinked(ws, note)
+	warnForks(ws, note)
 	return cmd.Context().Err()
 }
 

@@ -20,23 +20,34 @@ func (u Unlinked) String() string {
 // FindUnlinked returns each conversation in a list that does not name one of its forks in that
 // list.
 func FindUnlinked(all []store.Entry) (list []Unlinked) {
-	byID := map[string]store.Entry{}
+	entries := byID(all)
 	for _, e := range all {
-		if e.Session.ID != "" && len(e.Damage) == 0 { // a damaged one may have links that could not be read
-			byID[e.Session.ID] = e
-		}
-	}
-	for _, e := range all {
-		l := e.Session.Links
-		if l == nil || e.Session.ID == "" {
-			continue
-		}
-		old, ok := byID[l.Parent]
+		old, ok := parent(entries, e)
 		if ok && (old.Session.Links == nil || !slices.Contains(old.Session.Links.Related, e.Session.ID)) {
 			list = append(list, Unlinked{old, e})
 		}
 	}
 	return list
+}
+
+// byID returns the conversations in a list that have an id. A damaged one may have links that could
+// not be read.
+func byID(all []store.Entry) map[string]store.Entry {
+	entries := map[string]store.Entry{}
+	for _, e := range all {
+		if e.Session.ID != "" && len(e.Damage) == 0 {
+			entries[e.Session.ID] = e
+		}
+	}
+	return entries
+}
+
+// parent returns the conversation that e was forked from, if it is there.
+func parent(entries map[string]store.Entry, e store.Entry) (old store.Entry, ok bool) {
+	if l := e.Session.Links; l != nil && e.Session.ID != "" {
+		old, ok = entries[l.Parent]
+	}
+	return old, ok
 }
 
 // Link adds a fork to the conversation it was forked from, along with any other fork that
