@@ -126,6 +126,20 @@ func Before(ctx context.Context, root, commit string, since time.Time) ([]Logged
 	return slices.DeleteFunc(all, func(c Logged) bool { return c.ID == commit }), err
 }
 
+// lacksObject reports whether git log or git blame failed because a partial clone lacks a version
+// of a file. It goes by the message of git 2.39 (promisor remote), of a git that does not fetch at
+// all (lazy fetching) and of 2.55, which takes a file whose last version is missing for none.
+func lacksObject(ctx context.Context, root, path, message string) bool {
+	switch {
+	case !partialClone(root):
+		return false
+	case strings.Contains(message, "no such path"):
+		list, err := inHead(ctx, root, path)
+		return err == nil && len(list) > 0
+	}
+	return slices.ContainsFunc([]string{"promisor remote", "lazy fetching disabled", "Cannot read blob"}, func(s string) bool { return strings.Contains(message, s) })
+}
+
 // LastChange returns the id of the latest commit that changed a file or, with a line from
 // 1 on, that line, as of HEAD, and what it changed. Paths are relative to root, with slashes.
 func LastChange(ctx context.Context, root, path string, line int) (id string, c Change, err error) {
@@ -142,7 +156,7 @@ func LastChange(ctx context.Context, root, path string, line int) (id string, c 
 	} else {
 		out, err = read(ctx, root, "-c", "log.showSignature=false", "log", "--max-count=1", "--format=%H", "HEAD", "--", path)
 	}
-	if err != nil && (strings.Contains(err.Error(), "promisor remote") || strings.Contains(err.Error(), "lazy fetching disabled")) {
+	if err != nil && lacksObject(ctx, root, path, err.Error()) {
 		err = &NotFetchedError{[]string{path}, []string{"git", "-C", root, "blame", "-s", "HEAD", "--", path}}
 	}
 	if err != nil {
