@@ -471,7 +471,11 @@ func TestHostile(t *testing.T) {
 	}}
 	delete(theirs.Files, ".workspace/removed/../../x") // git refuses it
 	remote := filepath.Join(w.dir, "remote.git")
-	w.must(theirs.Write(t.Context(), remote))
+	if theirs.Write(t.Context(), remote) != nil { // git 2.55 refuses this one, too
+		delete(theirs.Files, "conversations/a/b/.GIT/hooks/x")
+		delete(theirs.Files, "conversations/a/b/.git/config")
+		w.must(theirs.Write(t.Context(), remote))
+	}
 	w.pull(r)
 	if out := w.git(r.Store.Root(), "status", "--porcelain"); out != "" {
 		t.Errorf("git status: %s", out)

@@ -207,7 +207,7 @@ func inHead(ctx context.Context, root, path string) ([]File, error) {
 		if errors.Is(err, ErrNoRepository) || errors.Is(err, exec.ErrNotFound) || ctx.Err() != nil {
 			return nil, err
 		}
-		if unborn(ctx, root) {
+		if unborn(root) {
 			return nil, ErrUnborn
 		}
 		if _, bad := read(ctx, root, "rev-parse", "--quiet", "--verify", "HEAD^{commit}"); bad != nil {
@@ -229,19 +229,9 @@ func inHead(ctx context.Context, root, path string) ([]File, error) {
 }
 
 // unborn reports whether root's branch has no commit yet. A damaged branch is not unborn.
-func unborn(ctx context.Context, root string) bool {
-	if at, ok := Head(root); ok {
-		return at.Commit == ""
-	}
-	if !reftable(CommonDir(root)) {
-		return false
-	}
-	branch, err := read(ctx, root, "symbolic-ref", "--quiet", "HEAD")
-	if err != nil {
-		return false
-	}
-	_, err = read(ctx, root, "rev-parse", "--quiet", "--verify", strings.TrimSpace(branch))
-	return err != nil && ctx.Err() == nil
+func unborn(root string) bool {
+	at, ok := Head(root)
+	return ok && at.Commit == ""
 }
 
 // Knows reports whether a file at or below a path is staged, or in the last commit.

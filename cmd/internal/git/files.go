@@ -1,7 +1,10 @@
 package git
 
 import (
+	"context"
+	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 )
@@ -56,20 +59,24 @@ type Position struct {
 }
 
 // Head returns the commit and branch of dir's work tree. It reads files only: running git
-// would cost more than the rest of a command, and git may not be installed. ok is false if
-// there is no repository or the files do not show the commit.
+// would cost more than the rest of a command, and git may not be installed. It runs git
+// only in a repository that keeps references in a table (git 2.45, init --ref-format). ok is
+// false if there is no repository or the commit cannot be determined.
 func Head(dir string) (at Position, ok bool) {
 	gitDir := Dir(dir)
 	if gitDir == "" {
 		return Position{}, false
+	}
+	common := commonOf(gitDir)
+	if reftable(common) {
+		return tableHead(dir)
 	}
 	head := firstLine(filepath.Join(gitDir, "HEAD"))
 	ref, ok := strings.CutPrefix(head, "ref: ")
 	if !ok {
 		return position(head, "")
 	}
-	common := commonOf(gitDir)
-	if !filepath.IsLocal(ref) || reftable(common) {
+	if !filepath.IsLocal(ref) {
 		return Position{}, false
 	}
 	branch := strings.TrimPrefix(ref, "refs/heads/")
@@ -88,6 +95,27 @@ func Head(dir string) (at Position, ok bool) {
 	return Position{Branch: branch}, true // nothing is committed yet
 }
 
+// tableHead is Head in a repository that keeps references in a table.
+func tableHead(dir string) (Position, bool) {
+	ctx, cancel := context.WithTimeout(context.Background(), askTime)
+	defer cancel()
+	// With --quiet, exit code 1 without a message means that there is none.
+	none := func(err error) bool {
+		exit := new(exec.ExitError)
+		return errors.As(err, &exit) && exit.ExitCode() == 1
+	}
+	ref, err := read(ctx, dir, "symbolic-ref", "--quiet", "HEAD")
+	if err != nil && !none(err) {
+		return Position{}, false
+	}
+	branch := strings.TrimPrefix(strings.TrimSpace(ref), "refs/heads/")
+	id, err := read(ctx, dir, "rev-parse", "--quiet", "--verify", "HEAD")
+	if branch != "" && none(err) {
+		return Position{Branch: branch}, true // nothing is committed yet
+	}
+	return position(strings.TrimSpace(id), branch)
+}
+
 // position returns the position at id, if id is a valid commit name.
 func position(id, branch string) (Position, bool) {
 	if len(id) != 40 && len(id) != 64 || strings.Trim(id, "0123456789abcdef") != "" {
@@ -97,8 +125,8 @@ func position(id, branch string) (Position, bool) {
 }
 
 // Operation returns the git operation in progress in dir's work tree: "merge", "rebase",
-// "am", "cherry-pick", "revert" or "bisect"; "" for none. It looks at a few files and
-// runs nothing.
+// "am", "cherry-pick", "revert" or "bisect"; "" for none. It looks at a few files, and runs
+// git only if that has prepared a message and keeps references in a table.
 func Operation(dir string) string {
 	gitDir := Dir(dir)
 	if gitDir == "" {
@@ -127,8 +155,20 @@ func Operation(dir string) string {
 	case has("BISECT_LOG"):
 		return "bisect"
 	case has("MERGE_MSG") && reftable(commonOf(gitDir)):
-		// With reftable both heads are in the table; only the message file remains.
-		return "cherry-pick or revert"
+		return tableOperation(dir)
+	}
+	return ""
+}
+
+// tableOperation returns "cherry-pick" or "revert" if that is in progress in a repository that
+// keeps references in a table, among them the two that say so.
+func tableOperation(dir string) string {
+	ctx, cancel := context.WithTimeout(context.Background(), askTime)
+	defer cancel()
+	for _, op := range []struct{ name, ref string }{{"cherry-pick", "CHERRY_PICK_HEAD"}, {"revert", "REVERT_HEAD"}} {
+		if _, err := read(ctx, dir, "rev-parse", "--quiet", "--verify", op.ref); err == nil {
+			return op.name
+		}
 	}
 	return ""
 }

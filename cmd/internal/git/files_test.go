@@ -75,7 +75,10 @@ func TestOperation(t *testing.T) {
 }
 
 func operations(t *testing.T, what, dir string) {
-	patch := filepath.Join(t.TempDir(), "patch")
+	patch, within := filepath.Join(t.TempDir(), "patch"), filepath.Join(dir, "sub", "folder")
+	if err := os.MkdirAll(within, 0o700); err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		want   string
 		begin  [][]string
@@ -99,7 +102,7 @@ func operations(t *testing.T, what, dir string) {
 		for _, args := range c.begin {
 			said, _ = try(dir, args...)
 		}
-		if op := Operation(filepath.Join(dir, "sub", "folder")); op != c.want {
+		if op := Operation(within); op != c.want {
 			t.Errorf("%s: %q: %q, want %q: %s", what, c.begin, op, c.want, said)
 		}
 		_, err := Commit(context.Background(), dir, "f", "m")
@@ -115,9 +118,25 @@ func operations(t *testing.T, what, dir string) {
 	}
 }
 
-// TestHead: Head returns what git says, without running git.
-func TestHead(t *testing.T) {
+// TestHead: Head returns what git says.
+func TestHead(t *testing.T) { positions(t, newRepo(t)) }
+
+// TestTable: where references are in a table, Head and Operation return the same.
+func TestTable(t *testing.T) {
 	r := newRepo(t)
+	if err := os.RemoveAll(filepath.Join(r.root, ".git")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := try(r.root, "init", "-q", "--ref-format=reftable"); err != nil {
+		t.Skip("git before 2.45 keeps no references in a table")
+	}
+	positions(t, r)
+	r.git("reset", "-q", "--hard")
+	diverged(t, r.root)
+	operations(t, "table", r.root)
+}
+
+func positions(t *testing.T, r *repo) {
 	check := func(dir string) {
 		t.Helper()
 		at, ok := Head(dir)
