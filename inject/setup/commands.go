@@ -81,19 +81,12 @@ func Managing(name, agent string) (text string, ok bool) {
 func (f Form) generated(name, source, from, advice string) File {
 	front, body := prompt.Split(source)
 	before, rest := f.Spell(name, front, body)
-	return stamped(f.Path(name), before, rest, from, advice)
+	return File{f.Path(name), before + mark + from + "(sha256:" + hash(before+rest) + ")" + advice + "\n" + rest}
 }
 
-// Stamped returns a file with our marker between the two parts of its text.
-func Stamped(path, before, rest string) File { return stamped(path, before, rest, "", "") }
-
-// StampedScript is Stamped for a JavaScript file.
+// StampedScript returns a JavaScript file with our marker.
 func StampedScript(path, text string) File {
 	return File{path, scriptMark + "(sha256:" + hash(text) + ")\n" + text}
-}
-
-func stamped(path, before, rest, from, advice string) File {
-	return File{path, before + mark + from + "(sha256:" + hash(before+rest) + ")" + advice + "\n" + rest}
 }
 
 // Markdown formats a command as Markdown with frontmatter, like the source. To a YAML

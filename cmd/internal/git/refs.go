@@ -76,22 +76,6 @@ func FilesOf(ctx context.Context, root, commit string, paths ...string) (map[str
 	return files, err
 }
 
-// ChangedIn lists the paths that differ between two commits, relative to the top of the
-// work tree. An empty commit has no files.
-func ChangedIn(ctx context.Context, root, from, to string) (paths []string, err error) {
-	if from == "" || to == "" {
-		files, err := FilesOf(ctx, root, from+to)
-		return slices.Sorted(maps.Keys(files)), err
-	}
-	out, err := read(ctx, root, "diff-tree", "-r", "-z", "--name-only", "--no-renames", "--no-ext-diff", "--no-textconv", from, to)
-	for name := range strings.SplitSeq(out, "\x00") {
-		if name != "" {
-			paths = append(paths, name)
-		}
-	}
-	return paths, err
-}
-
 // BlobID returns the id of a file's content in a repository whose ids are as long as
 // like.
 func BlobID(content []byte, like string) string { return blobID(content, max(len(like), 40)) }

@@ -53,9 +53,8 @@ var style string
 //go:embed script.js
 var script string
 
-// Style and Script return the style sheet and the script that fragments need.
-func Style() string  { return style }
-func Script() string { return script }
+// Style returns the style sheet that fragments need.
+func Style() string { return style }
 
 // Policy returns the Content-Security-Policy of a page. It allows the page's own style and
 // script, by hash, and images embedded in the page.
