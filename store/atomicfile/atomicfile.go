@@ -16,6 +16,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 )
 
 // A Folder has the methods of [os.Root] that this package needs.
@@ -163,4 +164,28 @@ func (c Calls) syncAndClose(f *os.File, name string) error {
 		return fmt.Errorf("sync %q: %w", name, err)
 	}
 	return nil
+}
+
+// WriteLinked replaces a file of the user's, outside a workspace, or creates it and its
+// parent folders, for the user alone. A symbolic link stays a link, because some users keep
+// their settings elsewhere. An existing file keeps its mode.
+func WriteLinked(file string, data []byte) error {
+	perm := fs.FileMode(0o600)
+	if real, err := filepath.EvalSymlinks(file); err == nil {
+		file = real
+		info, err := os.Stat(file)
+		if err != nil {
+			return err
+		}
+		perm = info.Mode().Perm()
+	}
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		return err
+	}
+	dir, err := os.OpenRoot(filepath.Dir(file))
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	return Write(dir, filepath.Base(file), data, perm, ".")
 }

@@ -6,10 +6,14 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"runtime"
+	"syscall"
+	"time"
 
 	"cortext/cmd/internal/workspace"
+	"cortext/inject"
 )
 
 // handOver runs cortext for a call that this program cannot handle. w is nil if no
@@ -45,4 +49,24 @@ func Beside() (string, error) {
 		return "", fmt.Errorf("cortext is neither beside cortext-hook nor in the PATH: go install ./cmd/... installs both: %w", err)
 	}
 	return path, nil
+}
+
+// RunSmall handles a hook call in a small program, which is installed beside cortext because
+// agents wait for their hooks. It handles the turns of those agents that have hooks, and hands
+// everything else to cortext. A user without a home directory is also left to cortext, which
+// looks further for one.
+func RunSmall(name string, words []string, agents ...inject.Agent) {
+	ctx, _ := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	home, _ := os.UserHomeDir()
+	if !filepath.IsAbs(home) {
+		home = Nowhere
+		for i, agent := range agents {
+			agents[i] = inject.Elsewhere(agent.Name())
+		}
+	}
+	Program{
+		Name: name, In: os.Stdin, Out: os.Stdout, Agents: agents,
+		Machine: inject.Machine{Home: home, Getenv: os.Getenv}, Now: time.Now,
+		Cortext: Beside, Small: true,
+	}.Run(ctx, words)
 }
