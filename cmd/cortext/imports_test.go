@@ -96,10 +96,10 @@ var rules = map[string]rule{
 		ours: []string{"cortext/cmd/internal/find", "cortext/schema", "cortext/schema/rawjson", "cortext/store"},
 		why:  "what a list shows, filters, sorts and ranks: no settings, no printing",
 	},
-	"cortext/cmd/internal/search/needle": {ours: []string{"cortext/schema/jsonl"}, modules: []string{"golang.org/x/sys/cpu"}, why: "bytes and letters; knows no fields of records"},
+	"cortext/cmd/internal/search/needle": {ours: []string{"cortext/cmd/internal/find", "cortext/schema/jsonl"}, modules: []string{"golang.org/x/sys/cpu"}, why: "bytes and letters; knows no fields of records"},
 	"cortext/cmd/internal/search/grams":  {why: "an index of bytes: knows no record"},
 	"cortext/cmd/internal/search": {
-		ours: []string{"cortext/cmd/internal/listing", "cortext/cmd/internal/search/grams", "cortext/cmd/internal/search/needle", "cortext/schema", "cortext/schema/jsonl", "cortext/schema/rawjson", "cortext/store"},
+		ours: []string{"cortext/cmd/internal/find", "cortext/cmd/internal/listing", "cortext/cmd/internal/search/grams", "cortext/cmd/internal/search/needle", "cortext/schema", "cortext/schema/jsonl", "cortext/schema/rawjson", "cortext/store"},
 		why:  "finds text in conversations that it is given: no workspace, no printing",
 	},
 	"cortext/cmd/internal/settings": {

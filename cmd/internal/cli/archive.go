@@ -32,11 +32,7 @@ unchanged in git, which may refuse a checkout or a pull because of an uncommitte
 			if automatic {
 				return archiveAll(cmd.Context(), a, w)
 			}
-			entries, err := pickMany(w, list)
-			if err != nil {
-				return err
-			}
-			return edit{organise.SetArchived(true), "archived", "already archived"}.apply(cmd.Context(), a, w, entries)
+			return edit{organise.SetArchived(true), "archived", "already archived"}.applyTo(cmd.Context(), a, w, list)
 		}),
 	}
 	cmd.Flags().BoolVar(&automatic, "automatic", false, "those that auto_archive_days and max_conversations select")

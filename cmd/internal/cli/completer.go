@@ -36,7 +36,7 @@ func (c completer) register(root *cobra.Command) {
 		"model":    c.fromListing(nil, func(r *listing.Row) []string { return []string{r.Model} }),
 		"agent":    words(c.app.agentNames),
 		"status":   words(statusNames),
-		"sort":     words(orderNames),
+		"sort":     words(func() []string { return names(listing.Orders) }),
 		"strategy": words(resume.Strategies),
 		"since":    words(times),
 		"until":    words(times),

@@ -19,6 +19,15 @@ type edit struct {
 // progressFrom is the number of conversations that a command changes without showing progress.
 const progressFrom = 20
 
+// applyTo is apply for the conversations that arguments name, as in [pickMany].
+func (c edit) applyTo(ctx context.Context, a *app, w *opened, queries []string) error {
+	entries, err := pickMany(w, queries)
+	if err != nil {
+		return err
+	}
+	return c.apply(ctx, a, w, entries)
+}
+
 // apply makes the change to conversations and prints each. It goes on if one cannot be
 // changed.
 func (c edit) apply(ctx context.Context, a *app, w *opened, entries []store.Entry) error {

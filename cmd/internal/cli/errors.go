@@ -77,27 +77,15 @@ func args(check cobra.PositionalArgs) cobra.PositionalArgs {
 }
 
 func exitCode(err error) int {
-	var usage *usageError
-	var typ *workspace.TypeError
-	var agent *capture.AgentError
-	var title *workspace.TitleError
-	var input *organise.InputError
-	var missing *workspace.NotFoundError
-	var number *history.NumberError
-	var nothing *nothingFoundError
-	var at *history.AtError
-	var branch *history.BranchError
-	var empty *fork.EmptyError
-	var ambiguous *workspace.AmbiguousError
-	var setting *settings.NameError
-	var value *settings.ValueError
 	switch {
-	case errors.As(err, &usage), errors.As(err, &typ), errors.As(err, &agent), errors.As(err, &title), errors.As(err, &input), errors.As(err, &empty), errors.Is(err, resume.ErrBudget),
-		errors.As(err, &setting), errors.As(err, &value):
+	case errors.As(err, new(*usageError)), errors.As(err, new(*workspace.TypeError)), errors.As(err, new(*workspace.TitleError)),
+		errors.As(err, new(*capture.AgentError)), errors.As(err, new(*organise.InputError)), errors.As(err, new(*fork.EmptyError)),
+		errors.As(err, new(*settings.NameError)), errors.As(err, new(*settings.ValueError)), errors.Is(err, resume.ErrBudget):
 		return exitUsage
-	case errors.As(err, &missing), errors.As(err, &number), errors.As(err, &at), errors.As(err, &branch), errors.As(err, &nothing), errors.Is(err, workspace.ErrNoConversation):
+	case errors.As(err, new(*workspace.NotFoundError)), errors.As(err, new(*nothingFoundError)), errors.As(err, new(*history.NumberError)),
+		errors.As(err, new(*history.AtError)), errors.As(err, new(*history.BranchError)), errors.Is(err, workspace.ErrNoConversation):
 		return exitNotFound
-	case errors.As(err, &ambiguous), errors.As(err, new(*workspace.WeakError)), errors.As(err, new(*workspacesError)):
+	case errors.As(err, new(*workspace.AmbiguousError)), errors.As(err, new(*workspace.WeakError)), errors.As(err, new(*workspacesError)):
 		return exitAmbiguous
 	case errors.Is(err, errInterrupted):
 		return exitInterrupted
@@ -114,12 +102,9 @@ var errInterrupted = fmt.Errorf("interrupted%w", errSilent)
 func hintFor(err error) string {
 	var usage *usageError
 	var typ *workspace.TypeError
-	var ambiguous *workspace.AmbiguousError
-	var missing *workspace.NotFoundError
 	var weak *workspace.WeakError
 	var stopped *inject.PreflightError
 	var setting *settings.NameError
-	var broken *settings.BrokenError
 	switch {
 	case errors.As(err, &usage):
 		return usage.hint
@@ -127,17 +112,17 @@ func hintFor(err error) string {
 		return near("", typ.Near, "")
 	case errors.As(err, &setting):
 		return near("", find.NearestWord(settings.Names(), setting.Name), "cortext config shows all of them")
-	case errors.As(err, &broken):
+	case errors.As(err, new(*settings.BrokenError)):
 		return "cortext config edit opens it"
 	case errors.As(err, new(*workspace.LeftOutError)):
 		return ""
 	case errors.Is(err, store.ErrNoWorkspace):
 		return "run cortext init in your project's folder, or name the folder with -C"
-	case errors.As(err, &ambiguous):
+	case errors.As(err, new(*workspace.AmbiguousError)):
 		return "name one by its id or folder"
 	case errors.As(err, &weak):
 		return "name it in full, or leave out --yes to be asked: " + visible(strings.TrimPrefix(weak.Match.Path, "conversations/"))
-	case errors.As(err, &missing):
+	case errors.As(err, new(*workspace.NotFoundError)):
 		return "cortext list shows all of them"
 	case errors.Is(err, workspace.ErrNoConversation):
 		return "cortext list shows all of them; most commands take an id"

@@ -50,7 +50,7 @@ prints all fields. Each conversation is printed on its own line.`,
 	f := cmd.Flags()
 	o.define(cmd, "active and paused")
 	f.StringVar(&o.search, "search", "", "only conversations with all `WORDS` in the title, folder, tags, first message or summary")
-	f.StringVar(&o.sort, "sort", string(listing.ByLastActive), "sort by `ORDER`: "+orList(orderNames())+"; the newest or largest first")
+	f.StringVar(&o.sort, "sort", string(listing.ByLastActive), "sort by `ORDER`: "+orList(names(listing.Orders))+"; the newest or largest first")
 	f.BoolVar(&o.reverse, "reverse", false, "reverse the order")
 	f.IntVar(&o.limit, "limit", 0, "list at most `N` conversations")
 	f.IntVar(&o.offset, "offset", 0, "leave out the first `N` conversations")
@@ -59,11 +59,6 @@ prints all fields. Each conversation is printed on its own line.`,
 	f.BoolVar(&a.screen.asJSON, "json", false, "print an array of JSON objects")
 	f.StringVar(&o.format, "format", "", "print each conversation with `TEMPLATE`, such as '{{.ID}} {{.Title}}'")
 	return cmd
-}
-
-// orderNames lists the values of --sort.
-func orderNames() []string {
-	return names(listing.Orders)
 }
 
 // agentNames lists the names of the agents.
@@ -85,7 +80,7 @@ func (o *listOptions) check(on screen) (err error) {
 	case on.asJSON && o.format != "":
 		return &usageError{"--json and --format cannot be combined", ""}
 	}
-	if err := knownWord("--sort", o.sort, orderNames()); err != nil {
+	if err := knownWord("--sort", o.sort, names(listing.Orders)); err != nil {
 		return err
 	}
 	o.sort = strings.ToLower(o.sort)

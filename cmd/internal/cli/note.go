@@ -17,15 +17,11 @@ all notes, and an empty text removes them. cortext show prints the notes.`,
 		Example: "  cortext note \"ask the mobile team\" \"api design\"",
 		Args:    args(cobra.MinimumNArgs(1)),
 		RunE: a.within(func(cmd *cobra.Command, w *opened, list []string) error {
-			entries, err := pickMany(w, list[1:])
-			if err != nil {
-				return err
-			}
 			c := edit{organise.Note(list[0]), "note added", "already has this note"}
 			if replace {
 				c.change, c.done, c.had = organise.ReplaceNotes(list[0]), "notes replaced", "already has these notes"
 			}
-			return c.apply(cmd.Context(), a, w, entries)
+			return c.applyTo(cmd.Context(), a, w, list[1:])
 		}),
 	}
 	cmd.Flags().BoolVar(&replace, "replace", false, "replace all notes")

@@ -281,7 +281,10 @@ func showHit(w *bufio.Writer, on screen, h search.Hit, width int) {
 		label += "(left) "
 	}
 	label += string(h.Place) + "  "
-	parts := partsOf(h.Excerpt)
+	parts := h.Parts()
+	for i, p := range parts {
+		parts[i] = oneLine(p)
+	}
 	if width > 0 {
 		parts = fitParts(parts, width-len(label))
 	}
@@ -293,17 +296,6 @@ func showHit(w *bufio.Writer, on screen, h search.Hit, width int) {
 		fmt.Fprint(w, p)
 	}
 	fmt.Fprintln(w)
-}
-
-// partsOf splits an excerpt at its matches into parts that are safe for a terminal. Parts
-// with an odd index are matches.
-func partsOf(e search.Excerpt) (parts []string) {
-	at := 0
-	for _, m := range e.Matches {
-		parts = append(parts, oneLine(e.Text[at:m[0]]), oneLine(e.Text[m[0]:m[1]]))
-		at = m[1]
-	}
-	return append(parts, oneLine(e.Text[at:]))
 }
 
 // fitParts shortens parts so that they fit a width and the first match stays visible.

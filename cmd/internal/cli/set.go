@@ -21,16 +21,12 @@ current one. An empty value removes the key. cortext show prints the values.`,
 			if err != nil {
 				return err
 			}
-			entries, err := pickMany(w, queries)
-			if err != nil {
-				return err
-			}
 			var keys []string
 			for _, v := range values {
 				keys = append(keys, v.Key)
 			}
 			shown := oneLine(strings.Join(keys, ", "))
-			return edit{organise.Set(values), "set " + shown, "already has this value of " + shown}.apply(cmd.Context(), a, w, entries)
+			return edit{organise.Set(values), "set " + shown, "already has this value of " + shown}.applyTo(cmd.Context(), a, w, queries)
 		}),
 	}
 	cmd.Flags().BoolVar(&a.screen.asJSON, "json", false, "print the conversations as JSON")

@@ -27,12 +27,8 @@ query. Without arguments, it lists the tags in use and how many conversations ha
 			if err != nil {
 				return err
 			}
-			entries, err := pickMany(w, list[1:])
-			if err != nil {
-				return err
-			}
 			shown := oneLine(strings.Join(tags, ", "))
-			return edit{organise.Tag(tags), "tagged " + shown, "already tagged " + shown}.apply(cmd.Context(), a, w, entries)
+			return edit{organise.Tag(tags), "tagged " + shown, "already tagged " + shown}.applyTo(cmd.Context(), a, w, list[1:])
 		}),
 	}
 	cmd.Flags().BoolVar(&a.screen.asJSON, "json", false, "print JSON")

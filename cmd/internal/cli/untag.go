@@ -20,12 +20,8 @@ func untagCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			entries, err := pickMany(w, list[1:])
-			if err != nil {
-				return err
-			}
 			shown := oneLine(strings.Join(tags, ", "))
-			return edit{organise.Untag(tags), "no longer tagged " + shown, "was not tagged " + shown}.apply(cmd.Context(), a, w, entries)
+			return edit{organise.Untag(tags), "no longer tagged " + shown, "was not tagged " + shown}.applyTo(cmd.Context(), a, w, list[1:])
 		}),
 	}
 	cmd.Flags().BoolVar(&a.screen.asJSON, "json", false, "print the conversations as JSON")

@@ -121,7 +121,7 @@ func AppendName(dst []byte, title, folder, id string) []byte {
 			dst = append(dst, '\n')
 		}
 		begin := len(dst)
-		dst = appendFold(dst, s)
+		dst = AppendFold(dst, s)
 		for k, c := range dst[begin:] {
 			if c == '\n' {
 				dst[begin+k] = ' '
@@ -154,7 +154,7 @@ func AppendText(dst []byte, text string) []byte {
 		if len(dst) > begin {
 			dst = append(dst, ' ')
 		}
-		dst = appendFold(dst, word)
+		dst = AppendFold(dst, word)
 	}
 	return dst
 }
@@ -169,7 +169,7 @@ type Query struct {
 // Parse parses a query. ok is false if it is empty.
 func Parse(query string) (q Query, ok bool) {
 	query = strings.Join(strings.Fields(query), " ")
-	q.text = appendFold(nil, query)
+	q.text = AppendFold(nil, query)
 	q.place = []byte(location(query))
 	if strings.Trim(query, `./\ `) != "" {
 		q.words = bytes.Fields(q.text)

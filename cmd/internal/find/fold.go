@@ -10,13 +10,11 @@ func fold(s string) string {
 	if IsFolded(s) {
 		return s
 	}
-	return string(appendFold(nil, s))
+	return string(AppendFold(nil, s))
 }
 
 // AppendFold appends a form of s that is equal for texts that differ only in case.
-func AppendFold(dst []byte, s string) []byte { return appendFold(dst, s) }
-
-func appendFold(dst []byte, s string) []byte {
+func AppendFold(dst []byte, s string) []byte {
 	for i := 0; i < len(s); {
 		c := s[i]
 		if c < utf8.RuneSelf {
@@ -33,7 +31,7 @@ func appendFold(dst []byte, s string) []byte {
 			dst = append(dst, "ss"...)
 			continue
 		}
-		dst = utf8.AppendRune(dst, foldRune(r))
+		dst = utf8.AppendRune(dst, Fold(r))
 	}
 	return dst
 }
@@ -48,9 +46,15 @@ func IsFolded(s string) bool {
 	return true
 }
 
-// foldRune returns the same rune for all runes that differ only in case: the ASCII
+// Fold returns the same rune for all runes that differ only in case: the ASCII
 // lower-case letter if there is one, otherwise the first in Unicode.
-func foldRune(r rune) rune {
+func Fold(r rune) rune {
+	if r < utf8.RuneSelf {
+		if 'A' <= r && r <= 'Z' {
+			r += 'a' - 'A'
+		}
+		return r
+	}
 	first := r
 	for next := unicode.SimpleFold(r); next != r; next = unicode.SimpleFold(next) {
 		first = min(first, next)

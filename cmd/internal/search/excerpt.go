@@ -14,6 +14,16 @@ type Excerpt struct {
 	Matches [][2]int // byte ranges of the matches in Text, in order and not overlapping
 }
 
+// Parts splits the excerpt at its matches: text and matches alternate, and text comes first.
+func (e Excerpt) Parts() (parts []string) {
+	at := 0
+	for _, m := range e.Matches {
+		parts = append(parts, e.Text[at:m[0]], e.Text[m[0]:m[1]])
+		at = m[1]
+	}
+	return append(parts, e.Text[at:])
+}
+
 // around is the maximum number of bytes that an excerpt has before and after a match.
 const around = 160
 

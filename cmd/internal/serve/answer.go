@@ -13,8 +13,8 @@ import (
 	"runtime/debug"
 	"strconv"
 	"strings"
-	"time"
 
+	"cortext/cmd/internal/export/portable"
 	"cortext/schema"
 )
 
@@ -184,13 +184,5 @@ func number(r *http.Request, name string, least, most, otherwise int) (int, erro
 	return n, nil
 }
 
-// millis returns a time in milliseconds of Unix time; 0 if it is unknown.
-func millis(t time.Time) int64 {
-	if t.IsZero() {
-		return 0
-	}
-	return t.UnixMilli()
-}
-
-// millisOf is millis for a stored time.
-func millisOf(t schema.Time) int64 { return millis(t.Time()) }
+// millisOf returns a stored time in milliseconds of Unix time; 0 if it is unknown.
+func millisOf(t schema.Time) int64 { return portable.Millis(t.Time()) }

@@ -56,10 +56,7 @@ func (s findRoutes) search(_ http.ResponseWriter, r *http.Request) (*answer, err
 		return nil, err
 	}
 	defer space.End()
-	if err := space.knows(sel.Filter); err != nil {
-		return nil, err
-	}
-	l, err := space.Listing(nil)
+	l, err := space.listed(sel.Filter)
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +77,7 @@ func (s findRoutes) search(_ http.ResponseWriter, r *http.Request) (*answer, err
 	for _, one := range results[:min(limit, total)] {
 		f := found{Session: describe(&one.Row), Count: one.Count, Hits: []hit{}}
 		for _, h := range one.Hits {
-			f.Hits = append(f.Hits, hit{string(h.Place), h.Message, h.MessageID, partsOf(h.Excerpt)})
+			f.Hits = append(f.Hits, hit{string(h.Place), h.Message, h.MessageID, h.Parts()})
 		}
 		out = append(out, f)
 	}
@@ -111,17 +108,6 @@ func queryOf(r *http.Request) (*search.Query, error) {
 	}
 	q.In = in
 	return q, nil
-}
-
-// partsOf splits a sentence at its matches: text and matches alternate, and text comes
-// first.
-func partsOf(e search.Excerpt) (parts []string) {
-	at := 0
-	for _, m := range e.Matches {
-		parts = append(parts, e.Text[at:m[0]], e.Text[m[0]:m[1]])
-		at = m[1]
-	}
-	return append(parts, e.Text[at:])
 }
 
 // A preview is what an agent would get.
@@ -263,10 +249,7 @@ func (s daemonRoutes) workspaceSessions(w http.ResponseWriter, r *http.Request) 
 		return nil, err
 	}
 	defer space.End()
-	if err := space.knows(sel.Filter); err != nil {
-		return nil, err
-	}
-	l, err := space.Listing(nil)
+	l, err := space.listed(sel.Filter)
 	if err != nil {
 		return nil, err
 	}

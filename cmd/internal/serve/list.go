@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"cortext/cmd/internal/export/portable"
 	"cortext/cmd/internal/listing"
 	"cortext/schema"
 	"cortext/schema/clip"
@@ -41,7 +42,7 @@ const summaryLen = 100
 
 func describe(r *listing.Row) sessionMetadata {
 	d := sessionMetadata{
-		ID: strings.Clone(r.ID), Name: strings.Clone(r.Title), CreatedAt: millis(r.Created), UpdatedAt: millis(r.LastActive),
+		ID: strings.Clone(r.ID), Name: strings.Clone(r.Title), CreatedAt: portable.Millis(r.Created), UpdatedAt: portable.Millis(r.LastActive),
 		MessageCount: r.Messages, TokenEstimate: r.Tokens, Summary: clip.Characters(r.Summary, summaryLen),
 		Type: r.Type, Status: r.Status, Archived: r.Archived, Agent: r.Agent, Model: r.Model, Provider: r.Provider,
 		Tags: r.Tags, Path: r.Path, Description: r.Description, Waiting: r.Waiting, Damaged: r.Damaged,
@@ -75,10 +76,7 @@ func (s sessionRoutes) list(w http.ResponseWriter, r *http.Request) (*answer, er
 		return nil, err
 	}
 	defer space.End()
-	if err := space.knows(sel.Filter); err != nil {
-		return nil, err
-	}
-	l, err := space.Listing(nil)
+	l, err := space.listed(sel.Filter)
 	if err != nil {
 		return nil, err
 	}
@@ -139,15 +137,15 @@ func rowsOf(l *listing.Listing, sel listing.Selection, words string) (out rows, 
 // allStatuses stands for all statuses.
 const allStatuses = "all"
 
-// knows returns an error if a filter names an agent that there is not: no conversation would
-// be the answer to a misspelling.
-func (s *Space) knows(f listing.Filter) error {
+// listed lists the conversations. It returns an error if a filter names an agent that there is
+// not: no conversation would be the answer to a misspelling.
+func (s *Space) listed(f listing.Filter) (*listing.Listing, error) {
 	for _, name := range f.Agents {
-		if !slices.ContainsFunc(s.Env.AgentNames(), func(known string) bool { return strings.EqualFold(known, name) }) {
-			return invalid("agent=%q is not one of %v", name, s.Env.AgentNames())
+		if !containsFold(s.Env.AgentNames(), name) {
+			return nil, invalid("agent=%q is not one of %v", name, s.Env.AgentNames())
 		}
 	}
-	return nil
+	return s.Listing(nil)
 }
 
 // selectionOf reads the filters, the order and the page from the query.

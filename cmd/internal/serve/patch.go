@@ -2,6 +2,7 @@ package serve
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 
 	"cortext/cmd/internal/export/portable"
@@ -104,7 +105,7 @@ func (p *patch) changes(e store.Entry) (list []organise.Change, err error) {
 	if p.Modes != nil {
 		list = append(list, p.Modes.change)
 	}
-	if p.Status != nil && !isStatus(*p.Status) {
+	if p.Status != nil && !slices.Contains(schema.Statuses(), *p.Status) {
 		return nil, invalid("status %q is not one of %v", *p.Status, schema.Statuses())
 	}
 	if p.Archived != nil {
@@ -144,20 +145,6 @@ func (p *patch) changes(e store.Entry) (list []organise.Change, err error) {
 	return list, nil
 }
 
-func isStatus(st schema.Status) bool {
-	for _, s := range schema.Statuses() {
-		if s == st {
-			return true
-		}
-	}
-	return false
-}
-
 func containsFold(list []string, word string) bool {
-	for _, w := range list {
-		if strings.EqualFold(w, word) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(list, func(w string) bool { return strings.EqualFold(w, word) })
 }

@@ -22,7 +22,7 @@ import (
 // WriteLines writes a conversation as JSON Lines.
 func WriteLines(to io.Writer, c *Conversation) error {
 	w := &lineWriter{writer: writer{out: bufio.NewWriterSize(to, 1<<16)}}
-	w.raw("{\"version\":\"" + Version + "\",\"exportedAt\":" + strconv.FormatInt(millis(c.At()), 10) + ",\"conversation\":")
+	w.raw("{\"version\":\"" + Version + "\",\"exportedAt\":" + strconv.FormatInt(Millis(c.At()), 10) + ",\"conversation\":")
 	w.about(c)
 	w.records(c, nil)
 	w.begin("end")

@@ -17,15 +17,15 @@ import (
 func WriteJSON(to io.Writer, c *Conversation) error {
 	w := writer{out: bufio.NewWriterSize(to, 1<<16)}
 	w.raw("{\n\"version\":\"" + Version + "\",\n\"exportedAt\":")
-	w.raw(strconv.FormatInt(millis(c.At()), 10))
+	w.raw(strconv.FormatInt(Millis(c.At()), 10))
 	w.raw(",\n\"session\":")
 	w.session(c, "")
 	w.raw("\n}\n")
 	return w.end()
 }
 
-// millis returns a time in milliseconds of Unix time, or 0 for the zero time.
-func millis(t time.Time) int64 {
+// Millis returns a time in milliseconds of Unix time, or 0 for the zero time.
+func Millis(t time.Time) int64 {
 	if t.IsZero() {
 		return 0
 	}
@@ -248,7 +248,7 @@ func (w *writer) message(m *schema.Message) {
 	} else {
 		w.raw("\"\"")
 	}
-	ms := millis(m.Timestamp.Time())
+	ms := Millis(m.Timestamp.Time())
 	w.raw(",\"timestamp\":" + strconv.FormatInt(ms, 10))
 	if calls := rawjson.Get(record, "tool_calls"); calls != nil {
 		w.raw(",\"toolCalls\":")

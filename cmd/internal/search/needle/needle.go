@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 	"unsafe"
 
+	"cortext/cmd/internal/find"
 	"cortext/schema/jsonl"
 )
 
@@ -295,7 +296,7 @@ func (n *Needle) spells(digits []byte) bool {
 		return slices.ContainsFunc(n.runes, func(r rune) bool { return r > 0xFFFF })
 	}
 	if n.fold {
-		r = Fold(r)
+		r = find.Fold(r)
 	}
 	return slices.Contains(n.runes, r)
 }
@@ -307,29 +308,10 @@ func lower(c byte) byte {
 	return c
 }
 
-// Fold returns the same character for all that differ only in case: the ASCII lower-case
-// letter if there is one, otherwise the first in Unicode.
-func Fold(r rune) rune {
-	if r < utf8.RuneSelf {
-		if 'A' <= r && r <= 'Z' {
-			r += 'a' - 'A'
-		}
-		return r
-	}
-	first := r
-	for next := unicode.SimpleFold(r); next != r; next = unicode.SimpleFold(next) {
-		first = min(first, next)
-	}
-	if 'A' <= first && first <= 'Z' {
-		first += 'a' - 'A'
-	}
-	return first
-}
-
 func foldText(s string) string {
 	var dst []byte
 	for _, r := range s {
-		dst = utf8.AppendRune(dst, Fold(r))
+		dst = utf8.AppendRune(dst, find.Fold(r))
 	}
 	return string(dst)
 }
