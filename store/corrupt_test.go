@@ -90,7 +90,7 @@ func (k *corrupted) try(t *testing.T, content []byte) (o outcome) {
 	if slices.Contains(o.kinds, jsonl.Conflict) {
 		var records []string
 		for line := range strings.Lines(rest) {
-			if !isMarker([]byte(line)) {
+			if !jsonl.IsMarker([]byte(line)) {
 				records = append(records, line)
 			}
 		}

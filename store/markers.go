@@ -73,7 +73,7 @@ func hasMarkers(r *Reader, name string) (bool, error) {
 func (w *logWriter) rewriteWithoutMarkers(l *logFile) error {
 	var aside []byte
 	err := eachLine(l, l.Size(), func(line []byte) error {
-		if isMarker(line) {
+		if jsonl.IsMarker(line) {
 			aside = append(aside, line...)
 		}
 		return nil
@@ -86,7 +86,7 @@ func (w *logWriter) rewriteWithoutMarkers(l *logFile) error {
 	}
 	inside := false
 	return w.rewrite(l, func(line []byte, out io.Writer) error {
-		if isMarker(line) {
+		if jsonl.IsMarker(line) {
 			inside = line[0] != '>'
 			return nil
 		}
@@ -96,17 +96,4 @@ func (w *logWriter) rewriteWithoutMarkers(l *logFile) error {
 		_, err := out.Write(line)
 		return err
 	})
-}
-
-// isMarker reports whether a line is a marker of a merge conflict.
-func isMarker(line []byte) (is bool) {
-	if len(line) == 0 || line[0] == '{' {
-		return false
-	}
-	jsonl.Split(jsonl.Line{Text: bytes.TrimRight(line, "\r\n"), Terminated: true}, func(_ jsonl.Record, err error) bool {
-		var d *jsonl.Damage
-		is = errors.As(err, &d) && d.Kind == jsonl.Conflict
-		return false
-	})
-	return is
 }

@@ -150,15 +150,15 @@ type Line struct {
 	Terminated bool // by a newline
 }
 
+// byteOrderMark may precede what an editor wrote.
+const byteOrderMark = "\xEF\xBB\xBF"
+
 // Split yields the content of a line: usually a record, nothing for a blank line, several
 // records or damage for a damaged one. It returns false once yield does.
 func Split(line Line, yield func(Record, error) bool) bool {
 	s := splitter{line, yield}
-	text := line.Text
-	if rest, ok := bytes.CutPrefix(text, []byte("\xEF\xBB\xBF")); ok {
-		text = rest
-	}
-	if c, _ := Marker(text); c != 0 {
+	text := bytes.TrimPrefix(line.Text, []byte(byteOrderMark))
+	if IsMarker(line.Text) {
 		return s.damage(text, Conflict, "%.40q", text)
 	}
 	if checked := text[:len(text)-cutRune(text, line.Terminated)]; !utf8.Valid(checked) {
@@ -346,6 +346,12 @@ func firstNames(object []byte) (first, second []byte) {
 		rest = after[1:]
 	}
 	return object[:1+len(names[0])], names[1]
+}
+
+// IsMarker reports whether [Split] takes a line for a conflict marker.
+func IsMarker(line []byte) bool {
+	c, _ := Marker(bytes.TrimPrefix(line, []byte(byteOrderMark)))
+	return c != 0
 }
 
 // Marker returns the byte and the length of a conflict marker: seven or more of one byte at

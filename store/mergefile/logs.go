@@ -176,7 +176,7 @@ func read(parse func([]byte) record, texts [][]byte) []line {
 	times := map[string]int{}
 	for _, text := range texts {
 		l := line{text: text, record: parse(text)}
-		if !l.is && isMarker(text) {
+		if !l.is && jsonl.IsMarker(text) {
 			continue
 		}
 		n := times[string(text)]
@@ -188,15 +188,6 @@ func read(parse func([]byte) record, texts [][]byte) []line {
 		lines = append(lines, l)
 	}
 	return lines
-}
-
-func isMarker(text []byte) (is bool) {
-	jsonl.Split(jsonl.Line{Text: text, Terminated: true}, func(_ jsonl.Record, err error) bool {
-		d, ok := err.(*jsonl.Damage)
-		is = ok && d.Kind == jsonl.Conflict
-		return false
-	})
-	return is
 }
 
 // later reports whether x sorts after y: by the time of the first record, then by bytes.

@@ -92,13 +92,7 @@ func AgentOf(s *schema.Session, source string) string {
 // branches in which a user got an answer. It keeps only the beginning of each message's
 // content.
 func Branches(w workspace.Conversations, e store.Entry) (newest []schema.Message, others [][]schema.Message, err error) {
-	c, err := w.Open(e)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer c.Close()
-	var damage []store.Damage
-	all, err := collect(beginnings(c.Messages()), &damage, messageID, store.ChooseMessage)
+	all, err := headsOf(w, e)
 	if err != nil {
 		return nil, nil, err
 	}

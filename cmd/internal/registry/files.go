@@ -40,10 +40,14 @@ func (f files) read(name string, v any) (ok bool) {
 	return err == nil && json.Unmarshal(b, v) == nil
 }
 
-// write replaces a file.
-func (f files) write(name string, b []byte) error {
+// write replaces a file by the JSON of v.
+func (f files) write(name string, v any) error {
 	if !f.known() {
 		return errNoHome
+	}
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
 	}
 	return f.replace(name, b, atomicfile.Calls{})
 }

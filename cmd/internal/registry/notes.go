@@ -1,7 +1,6 @@
 package registry
 
 import (
-	"encoding/json"
 	"errors"
 	"io/fs"
 	"os"
@@ -50,13 +49,7 @@ func (n notes) ids() (ids []string) {
 
 func (n notes) read(id string, v any) bool { return n.files.read(n.file(id), v) }
 
-func (n notes) write(id string, v any) error {
-	b, err := json.Marshal(v)
-	if err != nil {
-		return err
-	}
-	return n.files.write(n.file(id), b)
-}
+func (n notes) write(id string, v any) error { return n.files.write(n.file(id), v) }
 
 func (n notes) remove(id string) error {
 	err := os.Remove(n.file(id))

@@ -1,8 +1,6 @@
 package registry
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -34,14 +32,12 @@ type Progress struct {
 func (r Registry) Progress(workspace string) Progress { return Progress{r.files, workspace} }
 
 func (p Progress) file(agent, nativeID string) string {
-	sum := sha256.Sum256([]byte(p.workspace))
-	return p.files.path("reached", hex.EncodeToString(sum[:8]), agent, schema.PathElement(nativeID)+".json")
+	return p.files.path("reached", placeKey(p.workspace), agent, schema.PathElement(nativeID)+".json")
 }
 
 // Of returns how far a session was captured.
 func (p Progress) Of(agent, nativeID string) (at Reached) {
-	b, err := os.ReadFile(p.file(agent, nativeID))
-	if err != nil || json.Unmarshal(b, &at) != nil {
+	if !p.files.read(p.file(agent, nativeID), &at) {
 		return Reached{}
 	}
 	return at

@@ -67,11 +67,7 @@ func (l Redactions) Add(id, name string, found *secrets.Found, entropy io.Reader
 		}
 		list[i].Add(found)
 		k = list[i]
-		b, err := json.Marshal(list)
-		if err != nil {
-			return err
-		}
-		return l.files.write(l.file(id), b)
+		return l.files.write(l.file(id), list)
 	})
 	return k, err
 }

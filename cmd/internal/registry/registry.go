@@ -7,7 +7,6 @@
 package registry
 
 import (
-	"encoding/json"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -76,8 +75,7 @@ func (r Registry) Suggest(suggestion string, p Place) bool {
 	if _, err := os.Lstat(name); err == nil {
 		return false
 	}
-	b, err := json.Marshal(suggested{p.Repository, p.Within})
-	return err == nil && r.files.write(name, b) == nil
+	return r.files.write(name, suggested{p.Repository, p.Within}) == nil
 }
 
 // suggested is the content of a suggestion's file.

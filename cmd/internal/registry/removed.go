@@ -25,11 +25,7 @@ func (l RemovedConversations) Add(key string, p Place) error {
 		if err != nil {
 			return err
 		}
-		b, err := json.Marshal(append(places, p))
-		if err != nil {
-			return err
-		}
-		return l.files.write(l.file(key), b)
+		return l.files.write(l.file(key), append(places, p))
 	})
 }
 
@@ -44,11 +40,7 @@ func (l RemovedConversations) BringBack(key string, same func(Place) bool) error
 		if len(places) == 0 {
 			return os.Remove(l.file(key))
 		}
-		b, err := json.Marshal(places)
-		if err != nil {
-			return err
-		}
-		return l.files.write(l.file(key), b)
+		return l.files.write(l.file(key), places)
 	})
 }
 

@@ -1,7 +1,6 @@
 package registry
 
 import (
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
@@ -29,11 +28,7 @@ func (l Workspaces) See(dir string) error {
 	if _, err := os.Lstat(name); err == nil {
 		return nil
 	}
-	b, err := json.Marshal(seenWorkspace{dir})
-	if err != nil {
-		return err
-	}
-	return l.files.write(name, b)
+	return l.files.write(name, seenWorkspace{dir})
 }
 
 // Seen lists the existing folders of workspaces that cortext has seen on this
@@ -80,11 +75,7 @@ func (l Workspaces) NotePlace(mark, dir string) error {
 	if slices.Contains(dirs, dir) {
 		return nil
 	}
-	b, err := json.Marshal(append(dirs, dir))
-	if err != nil {
-		return err
-	}
-	return l.files.write(l.placesFile(mark), b)
+	return l.files.write(l.placesFile(mark), append(dirs, dir))
 }
 
 // Known lists the existing workspace folders that bindings and notes of places name, sorted
