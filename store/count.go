@@ -38,7 +38,7 @@ func (r counter) countRest(s *schema.Session) error {
 	}
 	var rest tally
 	calls := map[string]bool{}
-	for m, err := range undamaged(parseLog(l, from, messageLog())) {
+	for m, err := range Undamaged(parseLog(l, from, messageLog())) {
 		if err != nil {
 			return err
 		}
@@ -125,13 +125,13 @@ func (n tally) into(s *schema.Session, size int64) {
 // tally adds up the logs in some folders of the conversation.
 func (r counter) tally(folders []sessionFolder) (all tally, err error) {
 	for _, f := range folders {
-		for m, err := range undamaged(readIn(r.Reader, f, messageLog())) {
+		for m, err := range Undamaged(readIn(r.Reader, f, messageLog())) {
 			if err != nil {
 				return all, err
 			}
 			all.message(&m)
 		}
-		for t, err := range undamaged(readIn(r.Reader, f, toolLog())) {
+		for t, err := range Undamaged(readIn(r.Reader, f, toolLog())) {
 			if err != nil {
 				return all, err
 			}

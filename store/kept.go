@@ -95,7 +95,7 @@ func (k Kept) WaitingCount(name string) (n int, err error) {
 			}
 		}
 	}
-	for m, err := range undamaged(k.s.at(waitingDir, name).Messages()) {
+	for m, err := range Undamaged(k.s.at(waitingDir, name).Messages()) {
 		if err != nil {
 			return n, err
 		}

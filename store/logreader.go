@@ -138,8 +138,8 @@ func parseRecord[R any](rec jsonl.Record, k logKind[R]) (R, error) {
 	return r, nil
 }
 
-// undamaged leaves out the damage.
-func undamaged[R any](seq iter.Seq2[R, error]) iter.Seq2[R, error] {
+// Undamaged leaves out the damage that a sequence of records has.
+func Undamaged[R any](seq iter.Seq2[R, error]) iter.Seq2[R, error] {
 	return func(yield func(R, error) bool) {
 		for r, err := range seq {
 			if !isDamage(err) && !yield(r, err) {

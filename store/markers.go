@@ -2,7 +2,6 @@ package store
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
 
@@ -49,23 +48,7 @@ func hasMarkers(r *Reader, name string) (bool, error) {
 	if l.size > maxRepair {
 		return false, nil
 	}
-	first := []byte("\n<<<<<<<")
-	buf := make([]byte, min(1<<20, l.size+int64(len(first))+1))
-	kept := copy(buf, "\n") // the log begins a line
-	for at := int64(0); ; {
-		n, err := l.ReadAt(buf[kept:], at)
-		if bytes.Contains(buf[:kept+n], first) {
-			return true, nil
-		}
-		if errors.Is(err, io.EOF) || err == nil && n == 0 {
-			return false, nil
-		}
-		if err != nil {
-			return false, err
-		}
-		at += int64(n)
-		kept = copy(buf, buf[max(0, kept+n-len(first)+1):kept+n])
-	}
+	return contains(io.NewSectionReader(l, 0, l.size), "\n", []byte("\n<<<<<<<")) // the log begins a line
 }
 
 // rewriteWithoutMarkers sets the markers in a log aside. jj puts a byte before each line of

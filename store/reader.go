@@ -190,7 +190,7 @@ func linesOfLog[R any](r *Reader, k logKind[R], canonical func([]byte) bool) ite
 // MessageIDs returns the ids of the messages in the logs.
 func (r *Reader) MessageIDs() (map[string]bool, error) {
 	ids := map[string]bool{}
-	for m, err := range undamaged(r.Messages()) {
+	for m, err := range Undamaged(r.Messages()) {
 		if err != nil {
 			return nil, err
 		}

@@ -41,7 +41,7 @@ func fromMessages(l *Location, messages iter.Seq2[schema.Message, error]) (*sche
 	s := fromName(l.path)
 	var first, last schema.Time
 	var sources []beginning
-	for m, err := range undamaged(messages) {
+	for m, err := range Undamaged(messages) {
 		if err != nil {
 			return nil, err
 		}

@@ -201,18 +201,10 @@ func (cp *conversationPlan) countersWrong(fp *folderPlan) bool {
 func (p *planner) look(f sessionFolder, n *census, have *records) (*folderPlan, error) {
 	fp := &folderPlan{sessionFolder: f}
 	n.dirs = append(n.dirs, f.dir)
-	st, err := p.s.state(f.dir)
-	if err != nil {
-		return nil, err
+	var err error
+	if fp.there, err = p.folder(f.dir); !fp.there {
+		return fp, err
 	}
-	if st.Kind != kindFolder {
-		if st.Kind != kindAbsent {
-			p.moveAway(f.dir, st)
-		}
-		return fp, nil
-	}
-	fp.there = true
-	p.mode(f.dir, st)
 	if fp.session, err = f.read(); err != nil {
 		return nil, err
 	}
@@ -287,18 +279,27 @@ func (p *planner) mode(name string, st fileState) {
 	p.step(name, fmt.Sprintf("mode %s instead of %s", want, st.Mode))
 }
 
+// folder plans to move away what is in the place of a folder, and to correct the folder's mode.
+// there reports whether the folder exists.
+func (p *planner) folder(dir string) (there bool, err error) {
+	st, err := p.s.state(dir)
+	switch {
+	case err != nil || st.Kind == kindAbsent:
+		return false, err
+	case st.Kind != kindFolder:
+		p.moveAway(dir, st)
+		return false, nil
+	}
+	p.mode(dir, st)
+	return true, nil
+}
+
 // summaries plans to set aside the summaries that cannot be read.
 func (p *planner) summaries(f sessionFolder) error {
 	dir := f.file(summariesDir)
-	st, err := p.s.state(dir)
-	if err != nil || st.Kind == kindAbsent {
+	if there, err := p.folder(dir); !there {
 		return err
 	}
-	if st.Kind != kindFolder {
-		p.moveAway(dir, st)
-		return nil
-	}
-	p.mode(dir, st)
 	_, damage := f.summaries()
 	for _, d := range damage {
 		if d.Kind == Newer {
@@ -317,21 +318,16 @@ func (p *planner) summaries(f sessionFolder) error {
 // subagentFolders plans to move away what is not a folder among the sub-agents.
 func (p *planner) subagentFolders(f sessionFolder) error {
 	dir := f.file(subagentsDir)
-	st, err := p.s.state(dir)
-	if err != nil || st.Kind == kindAbsent {
+	if there, err := p.folder(dir); !there {
 		return err
 	}
-	if st.Kind != kindFolder {
-		p.moveAway(dir, st)
-		return nil
-	}
-	p.mode(dir, st)
 	entries, err := p.s.readDir(dir)
 	for _, e := range entries {
 		if e.IsDir() {
 			continue
 		}
-		if st, err = p.s.state(dir + "/" + e.Name()); err != nil {
+		st, err := p.s.state(dir + "/" + e.Name())
+		if err != nil {
 			return err
 		}
 		p.moveAway(dir+"/"+e.Name(), st)

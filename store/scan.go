@@ -324,13 +324,13 @@ func (r *Reader) Whole() ([]schema.Message, []schema.Tool, error) {
 	msgs := newest[schema.Message]{logKind: messageLog()}
 	tools := newest[schema.Tool]{logKind: toolLog()}
 	for i, f := range r.folders() {
-		for m, err := range undamaged(readIn(r, f, messageLog())) {
+		for m, err := range Undamaged(readIn(r, f, messageLog())) {
 			if err != nil {
 				return nil, nil, err
 			}
 			msgs.add(m.ID, m, i)
 		}
-		for t, err := range undamaged(readIn(r, f, toolLog())) {
+		for t, err := range Undamaged(readIn(r, f, toolLog())) {
 			if err != nil {
 				return nil, nil, err
 			}

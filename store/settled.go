@@ -94,7 +94,7 @@ func redactedRecords[R any](r *Reader, k logKind[R], heads headReader) (counts m
 	for _, f := range r.folders() {
 		l := r.openIn(f, k.file)
 		log := io.NewSectionReader(l, 0, l.size)
-		found, err := contains(log, []byte(`"redacted":`))
+		found, err := contains(log, "", []byte(`"redacted":`))
 		if found { // parsing the lines takes much longer than this search
 			_, err = heads.read(log, 0, l.size, func(h head, _ int64) {
 				if h.redacted && len(h.id) > 0 {
@@ -111,7 +111,7 @@ func redactedRecords[R any](r *Reader, k logKind[R], heads headReader) (counts m
 		return nil, nil
 	}
 	counts = map[string]R{}
-	for line, err := range undamaged(readAll(r, k)) {
+	for line, err := range Undamaged(readAll(r, k)) {
 		if err != nil {
 			return nil, err
 		}
@@ -140,10 +140,10 @@ func (r *Reader) Redacted() (messages map[string]schema.Message, calls map[strin
 	return messages, calls, err
 }
 
-// contains reports whether a log contains a text.
-func contains(log *io.SectionReader, text []byte) (bool, error) {
-	buf := make([]byte, 64<<10)
-	kept := 0 // bytes of the block before, in which the text may begin
+// contains reports whether a log contains a text, or would if other text preceded it.
+func contains(log *io.SectionReader, before string, text []byte) (bool, error) {
+	buf := make([]byte, min(64<<10, log.Size()+int64(len(before)+len(text)+1)))
+	kept := copy(buf, before) // bytes in which the text may begin
 	for {
 		n, err := log.Read(buf[kept:])
 		n += kept

@@ -151,7 +151,7 @@ func (tx *Tx) FirstTime() (first schema.Time, err error) {
 	if err := tx.Flush(); err != nil {
 		return "", err
 	}
-	for m, err := range undamaged(tx.c.Messages()) {
+	for m, err := range Undamaged(tx.c.Messages()) {
 		if err != nil {
 			return "", err
 		}

@@ -315,15 +315,14 @@ func (f *follower) resumedBy(cmd inject.Command) (e store.Entry, ok bool, err er
 
 // lastMessageAt returns the last message that a conversation had when a command resumed it.
 func lastMessageAt(conv *store.Conversation, cmd inject.Command) (id string, err error) {
-	for m, err := range conv.Messages() {
-		var damage *store.Damage
-		if err != nil && !errors.As(err, &damage) {
+	for m, err := range store.Undamaged(conv.Messages()) {
+		if err != nil {
 			return "", err
 		}
-		if err == nil && m.ID == cmd.Message {
+		if m.ID == cmd.Message {
 			break
 		}
-		if err == nil && !m.Timestamp.Time().After(cmd.Time) {
+		if !m.Timestamp.Time().After(cmd.Time) {
 			id = m.ID
 		}
 	}

@@ -97,10 +97,8 @@ func (bd *Binder) unlisted(all []store.Entry, nativeID string, gone []registry.S
 // session that is elsewhere.
 func beginningIn(conv *store.Conversation, nativeID string) (first *schema.Message, begins bool, err error) {
 	others := map[string]bool{}
-	for m, err := range conv.Messages() {
-		var damage *store.Damage
+	for m, err := range store.Undamaged(conv.Messages()) {
 		switch {
-		case errors.As(err, &damage):
 		case err != nil:
 			return nil, false, err
 		case m.Source != nativeID:

@@ -1,7 +1,6 @@
 package capture
 
 import (
-	"errors"
 	"fmt"
 
 	"cortext/cmd/internal/binding"
@@ -182,12 +181,11 @@ func (rd *reading) segmentOfCall(call string) (at int, ok bool, err error) {
 
 // hasCall reports whether a conversation has a tool call.
 func hasCall(conv *store.Conversation, call string) (bool, error) {
-	for t, err := range conv.Tools() {
-		var damage *store.Damage
-		if err != nil && !errors.As(err, &damage) {
+	for t, err := range store.Undamaged(conv.Tools()) {
+		if err != nil {
 			return false, fmt.Errorf("look for call %q: %w", call, err)
 		}
-		if err == nil && t.ID == call {
+		if t.ID == call {
 			return true, nil
 		}
 	}

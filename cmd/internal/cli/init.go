@@ -345,10 +345,7 @@ func (r *initRun) ask() (err error) {
 // askAgents asks which agents the workspace is for. It returns found if the user presses
 // Enter.
 func (r *initRun) askAgents(ctx context.Context, found []string) ([]string, error) {
-	var known []string
-	for _, agent := range r.app.Agents {
-		known = append(known, agent.Name())
-	}
+	known := r.app.agentNames()
 	for {
 		fmt.Fprintf(r.app.screen.out, "For which agents? [%s] ", strings.Join(found, ","))
 		line, err := r.app.terminal.line(ctx)

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"unicode/utf8"
 
 	"cortext/cmd/internal/export/portable"
@@ -216,9 +217,7 @@ func (im *Importer) fill(staged *store.Conversation, doc *portable.Conversation,
 		err = im.copy(tx, doc)
 	case described: // the document has what a pass over all messages would derive
 		if err = appendNew(tx, doc); err == nil {
-			if err = tx.Flush(); err == nil {
-				err = tx.Recount()
-			}
+			err = tx.Recount()
 		}
 	default:
 		was := s.Clone()
@@ -255,54 +254,50 @@ const flushBytes = 8 << 20
 // copy writes records as they were exported. It keeps the counters, which were exported
 // with the lines.
 func (im *Importer) copy(tx *store.Tx, doc *portable.Conversation) error {
-	for i := range doc.Tools {
-		if err := flushed(tx, tx.AppendCopies(schema.Batch{Tools: doc.Tools[i : i+1]})); err != nil {
-			return err
-		}
-	}
-	for i := range doc.Messages {
-		if err := flushed(tx, tx.AppendCopies(schema.Batch{Messages: doc.Messages[i : i+1]})); err != nil {
-			return err
-		}
-	}
-	if err := tx.Flush(); err != nil {
-		return err
-	}
-	s, _, err := tx.Session()
-	if err != nil {
+	if err := appendAll(tx, doc, tx.AppendCopies); err != nil {
 		return err
 	}
 	if err := tx.Recount(); err != nil {
 		return err
 	}
-	if len(tx.Result().Redacted) == 0 && doc.Session != nil {
+	s, _, err := tx.Session()
+	if err == nil && len(tx.Result().Redacted) == 0 && doc.Session != nil {
 		s.MessageCount, s.Tokens, s.LastActive = doc.Session.MessageCount, doc.Session.Tokens, doc.Session.LastActive
 		s.Usage = doc.Session.Clone().Usage
 	}
+	return err
+}
+
+// appendAll calls add with each record, and writes whenever flushBytes are buffered.
+func appendAll(tx *store.Tx, doc *portable.Conversation, add func(schema.Batch) error) error {
+	write := func(b schema.Batch) error {
+		if err := add(b); err != nil || tx.Size() < flushBytes {
+			return err
+		}
+		return tx.Flush()
+	}
+	for i := range doc.Tools {
+		if err := write(schema.Batch{Tools: doc.Tools[i : i+1]}); err != nil {
+			return err
+		}
+	}
+	for i := range doc.Messages {
+		if err := write(schema.Batch{Messages: doc.Messages[i : i+1]}); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
-func flushed(tx *store.Tx, err error) error {
-	if err != nil || tx.Size() < flushBytes {
-		return err
-	}
-	return tx.Flush()
-}
-
-// appendNew writes the records to a new conversation.
+// appendNew writes the records to a new conversation, which has no native sessions.
 func appendNew(tx *store.Tx, doc *portable.Conversation) error {
-	for _, t := range doc.Tools {
-		if err := flushed(tx, tx.Append(schema.Batch{Tools: []schema.Tool{t}})); err != nil {
-			return err
+	return appendAll(tx, doc, func(b schema.Batch) error {
+		b.Messages = slices.Clone(b.Messages)
+		for i := range b.Messages {
+			b.Messages[i].Source = ""
 		}
-	}
-	for _, m := range doc.Messages {
-		m.Source = ""
-		if err := flushed(tx, tx.Append(schema.Batch{Messages: []schema.Message{m}})); err != nil {
-			return err
-		}
-	}
-	return nil
+		return tx.Append(b)
+	})
 }
 
 // subagents writes the sub-agents' conversations.
@@ -353,9 +348,7 @@ func (im *Importer) subagent(c *store.Conversation, doc *portable.Conversation, 
 		}
 		s.Links.Parent = parent
 		if err = appendNew(tx, doc); err == nil {
-			if err = tx.Flush(); err == nil {
-				err = tx.Recount()
-			}
+			err = tx.Recount()
 		}
 	}
 	if err != nil {
@@ -408,17 +401,10 @@ func (im *Importer) addTo(e store.Entry, doc *portable.Conversation, out *Import
 		return err
 	}
 	defer tx.Rollback()
-	for _, t := range doc.Tools {
-		if err := flushed(tx, tx.Append(schema.Batch{Tools: []schema.Tool{t}})); err != nil {
-			return err
-		}
+	if err = appendAll(tx, doc, tx.Append); err == nil {
+		err = tx.Flush()
 	}
-	for _, m := range doc.Messages {
-		if err := flushed(tx, tx.Append(schema.Batch{Messages: []schema.Message{m}})); err != nil {
-			return err
-		}
-	}
-	if err := tx.Flush(); err != nil {
+	if err != nil {
 		return err
 	}
 	edited, err := merged(tx, doc.Session)

@@ -219,13 +219,22 @@ func inHead(ctx context.Context, root, path string) ([]File, error) {
 		return nil, err
 	}
 	var files []File
-	for _, line := range out { // mode, type, id, tab, path
-		head, name, _ := strings.Cut(line, "\t")
-		if words := strings.Fields(head); len(words) == 3 && strings.HasPrefix(words[0], "100") {
-			files = append(files, File{Path: name, ID: words[2]})
+	for _, line := range out {
+		if f, ok := fileIn(line); ok {
+			files = append(files, f)
 		}
 	}
 	return files, nil
+}
+
+// fileIn returns the regular file that a line of git ls-tree is about.
+func fileIn(line string) (f File, ok bool) {
+	head, name, _ := strings.Cut(line, "\t")
+	words := strings.Fields(head) // mode, type, id
+	if len(words) != 3 || !strings.HasPrefix(words[0], "100") {
+		return File{}, false
+	}
+	return File{Path: name, ID: words[2]}, true
 }
 
 // unborn reports whether root's branch has no commit yet. A damaged branch is not unborn.

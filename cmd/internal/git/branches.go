@@ -91,12 +91,12 @@ func lookAt(ctx context.Context, root string) (*view, func(), error) {
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, branchTime, ErrLimit)
 	v := &view{ctx: ctx, root: root, objects: objectsOf(root), trees: map[string][]child{}}
-	prefix, err := read(ctx, root, "rev-parse", "--show-prefix")
+	prefix, err := Prefix(ctx, root)
 	if err == nil {
 		err = v.findTips()
 	}
 	if err == nil {
-		err = v.enter(strings.TrimSuffix(prefix, "\n"))
+		err = v.enter(prefix)
 	}
 	if err != nil {
 		err = v.late(err)

@@ -287,11 +287,10 @@ func changesOf(ctx context.Context, root, path string) ([]change, error) {
 		return nil, err
 	}
 	// Its paths are relative to the top of the work tree.
-	prefix, err := read(ctx, root, "rev-parse", "--show-prefix")
+	prefix, err := Prefix(ctx, root)
 	if err != nil {
 		return nil, err
 	}
-	prefix = strings.TrimSuffix(prefix, "\n")
 	var list []change
 	for entry := range strings.SplitSeq(strings.TrimSuffix(out, "\x00"), "\x00") {
 		if len(entry) > 3 {

@@ -67,10 +67,9 @@ func FilesOf(ctx context.Context, root, commit string, paths ...string) (map[str
 		args = append(append(args, "--"), paths...)
 	}
 	out, err := read(ctx, root, args...)
-	for line := range strings.SplitSeq(out, "\x00") { // mode, type, id, tab, path
-		head, name, _ := strings.Cut(line, "\t")
-		if words := strings.Fields(head); len(words) == 3 && strings.HasPrefix(words[0], "100") {
-			files[name] = words[2]
+	for line := range strings.SplitSeq(out, "\x00") {
+		if f, ok := fileIn(line); ok {
+			files[f.Path] = f.ID
 		}
 	}
 	return files, err

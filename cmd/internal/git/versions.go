@@ -21,11 +21,10 @@ func History(ctx context.Context, root, path string, limit int64, yield func(f F
 	if Dir(root) == "" {
 		return fmt.Errorf("%s: %w", root, ErrNoRepository)
 	}
-	prefix, err := read(ctx, root, "rev-parse", "--show-prefix")
+	prefix, err := Prefix(ctx, root)
 	if err != nil {
 		return err
 	}
-	prefix = strings.TrimSuffix(prefix, "\n")
 	out, err := read(ctx, root, "-c", "log.showSignature=false", "-c", "log.follow=false", "log", "--all", "--reflog", "--format=%x00%h", "--raw", "-z", "-m",
 		"--no-abbrev", "--no-renames", "--no-ext-diff", "--no-textconv", "--ignore-submodules", "--", path)
 	if err != nil {

@@ -59,12 +59,11 @@ func (l *Leftovers) wasUsed(n registry.Launch) (bool, error) {
 		return false, err
 	}
 	defer c.Close()
-	for m, err := range c.Messages() {
-		var damage *store.Damage
-		if err != nil && !errors.As(err, &damage) {
+	for m, err := range store.Undamaged(c.Messages()) {
+		if err != nil {
 			return false, err
 		}
-		if err == nil && m.Source == n.NativeID {
+		if m.Source == n.NativeID {
 			return true, nil
 		}
 	}

@@ -141,15 +141,11 @@ const headMessages = 40
 
 // headOf returns the first messages of a conversation.
 func headOf(c *store.Conversation) (head []schema.Message, err error) {
-	for m, err := range c.SettledMessages() {
-		var damage *store.Damage
-		if err != nil && !errors.As(err, &damage) {
+	for m, err := range store.Undamaged(c.SettledMessages()) {
+		if err != nil {
 			return nil, err
 		}
-		if err == nil {
-			head = append(head, m)
-		}
-		if len(head) == headMessages {
+		if head = append(head, m); len(head) == headMessages {
 			break
 		}
 	}
@@ -200,14 +196,11 @@ func CallsOf(h schema.History) []schema.Tool {
 // planOf returns the last state of the todo list.
 func planOf(c *store.Conversation) (*schema.Plan, error) {
 	var calls []schema.Tool
-	for t, err := range c.CallsTo(notes.IsPlanTool) {
-		var damage *store.Damage
-		if err != nil && !errors.As(err, &damage) {
+	for t, err := range store.Undamaged(c.CallsTo(notes.IsPlanTool)) {
+		if err != nil {
 			return nil, err
 		}
-		if err == nil {
-			calls = append(calls, t)
-		}
+		calls = append(calls, t)
 	}
 	return notes.Plan(calls), nil
 }

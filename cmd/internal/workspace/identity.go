@@ -2,7 +2,6 @@ package workspace
 
 import (
 	"context"
-	"errors"
 	"maps"
 	"slices"
 
@@ -103,12 +102,11 @@ func (i identities) of(folder string, nativeIDs []string) (id string, sources []
 // sorted.
 func sessionsIn(c *store.Conversation) ([]string, error) {
 	natives := map[string]bool{}
-	for m, err := range c.Messages() {
-		var damage *store.Damage
-		if err != nil && !errors.As(err, &damage) {
+	for m, err := range store.Undamaged(c.Messages()) {
+		if err != nil {
 			return nil, err
 		}
-		if err == nil && m.Source != "" {
+		if m.Source != "" {
 			natives[m.Source] = true
 		}
 	}
