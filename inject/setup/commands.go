@@ -8,9 +8,7 @@
 package setup
 
 import (
-	"crypto/sha256"
 	"embed"
-	"encoding/hex"
 	"regexp"
 	"slices"
 	"strings"
@@ -47,21 +45,16 @@ var plainName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile
 // order, then the managing commands. A type gets no file if its name has characters
 // other than a-z, 0-9 and "-", or is that of a managing command.
 func Commands(f Form, types []inject.Type) []File {
-	own := map[string]string{}
-	for _, name := range prompt.Managing() {
-		text, _ := commands.ReadFile("commands/" + name + ".md") // embedded: a test finds a missing one
-		own[name] = strings.ReplaceAll(string(text), "--agent AGENT", "--agent "+f.Agent)
-	}
 	var files []File
 	for _, t := range types {
-		if _, taken := own[t.Name]; taken || !plainName().MatchString(t.Name) {
+		if slices.Contains(prompt.Managing(), t.Name) || !plainName().MatchString(t.Name) {
 			continue
 		}
 		files = append(files, f.generated(t.Name, t.Source,
 			"from .workspace/commands/"+t.Name+".md ", "; edit that file, then run cortext init --agent "+f.Agent))
 	}
 	for _, name := range prompt.Managing() {
-		files = append(files, f.generated(name, own[name], "", ""))
+		files = append(files, f.generated(name, managing(name, f.Agent), "", ""))
 	}
 	return files
 }
@@ -72,9 +65,14 @@ func Managing(name, agent string) (text string, ok bool) {
 	if !slices.Contains(prompt.Managing(), name) {
 		return "", false
 	}
-	b, _ := commands.ReadFile("commands/" + name + ".md") // embedded
-	_, body := prompt.Split(strings.ReplaceAll(string(b), "--agent AGENT", "--agent "+agent))
+	_, body := prompt.Split(managing(name, agent))
 	return body, true
+}
+
+// managing returns the source of a command that cortext itself executes.
+func managing(name, agent string) string {
+	b, _ := commands.ReadFile("commands/" + name + ".md") // embedded: a test finds a missing one
+	return strings.ReplaceAll(string(b), "--agent AGENT", "--agent "+agent)
 }
 
 // generated returns the command file for source, with the marker.
@@ -207,10 +205,7 @@ func Changes(files []File, read inject.ReadFile) (list []inject.Change, err erro
 	return list, nil
 }
 
-func hash(text string) string {
-	sum := sha256.Sum256([]byte(normal(text)))
-	return hex.EncodeToString(sum[:])
-}
+func hash(text string) string { return inject.SHA256([]byte(normal(text))) }
 
 // normal converts line ends to LF.
 func normal(text string) string { return strings.ReplaceAll(text, "\r\n", "\n") }

@@ -3,6 +3,8 @@ package registry
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -38,6 +40,25 @@ func (f files) read(name string, v any) (ok bool) {
 	}
 	b, err := os.ReadFile(name)
 	return err == nil && json.Unmarshal(b, v) == nil
+}
+
+// readAny reads a file into v, if the file exists: most do not. The error about one that cannot
+// be read ends with advice.
+func readAny(name string, v any, advice string) error {
+	if _, err := os.Lstat(name); errors.Is(err, fs.ErrNotExist) {
+		return nil // a stat costs less than an open
+	}
+	b, err := os.ReadFile(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil {
+		err = json.Unmarshal(b, v)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w: %s", name, err, advice)
+	}
+	return nil
 }
 
 // write replaces a file by the JSON of v.

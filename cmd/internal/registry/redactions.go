@@ -2,12 +2,7 @@ package registry
 
 import (
 	"encoding/hex"
-	"encoding/json"
-	"errors"
-	"fmt"
 	"io"
-	"io/fs"
-	"os"
 	"slices"
 
 	"cortext/schema"
@@ -30,21 +25,8 @@ func (l Redactions) Of(id string) (list []secrets.Known, err error) {
 	if !l.files.known() {
 		return nil, nil
 	}
-	name := l.file(id)
-	if _, err := os.Lstat(name); errors.Is(err, fs.ErrNotExist) {
-		return nil, nil // most conversations have none: a stat costs less than an open
-	}
-	b, err := os.ReadFile(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err == nil {
-		err = json.Unmarshal(b, &list)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w: repair the file, or delete it and redact again", name, err)
-	}
-	return list, nil
+	err = readAny(l.file(id), &list, "repair the file, or delete it and redact again")
+	return list, err
 }
 
 // Add records texts found in the conversation with an id as redacted under a name, and

@@ -1,9 +1,7 @@
 package registry
 
 import (
-	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"slices"
@@ -58,21 +56,8 @@ func (l RemovedConversations) Any() bool {
 
 // from returns the places that a conversation was removed from.
 func (l RemovedConversations) from(key string) (places []Place, err error) {
-	file := l.file(key)
-	if _, err := os.Lstat(file); errors.Is(err, fs.ErrNotExist) {
-		return nil, nil // as most are: a stat costs less than an open
-	}
-	b, err := os.ReadFile(file)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err == nil {
-		err = json.Unmarshal(b, &places)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w: mend the file or delete it", file, err)
-	}
-	return places, nil
+	err = readAny(l.file(key), &places, "mend the file or delete it")
+	return places, err
 }
 
 // A Removing is a removal of a conversation in progress. Its note is deleted when the
