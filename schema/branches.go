@@ -6,8 +6,8 @@ import (
 )
 
 // A Leaf is the end of a branch. Each message is owned by one branch: the first of several
-// messages with the same parent goes on with the branch of the parent, and each of the
-// others begins a branch. So a branch that begins later changes no earlier one.
+// messages with the same parent continues the parent's branch, and each of the others begins
+// a branch. So a branch that begins later changes no earlier one.
 type Leaf struct {
 	End   int32 // index of the last message of the branch
 	Start int32 // index of the first message that the branch owns

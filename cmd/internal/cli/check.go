@@ -117,7 +117,7 @@ type checkedWorkspace struct {
 	Error     string        `json:"error"`
 }
 
-// runCheckAll checks every workspace of the user on this machine. It goes on if one cannot
+// runCheckAll checks every workspace of the user on this machine. It continues if one cannot
 // be opened.
 func runCheckAll(cmd *cobra.Command, a *app) error {
 	list := []checkedWorkspace{}

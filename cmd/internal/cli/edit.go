@@ -28,8 +28,8 @@ func (c edit) applyTo(ctx context.Context, a *app, w *opened, queries []string) 
 	return c.apply(ctx, a, w, entries)
 }
 
-// apply makes the change to conversations and prints each. It goes on if one cannot be
-// changed.
+// apply makes the change to conversations and prints each. It continues if one cannot
+// be changed.
 func (c edit) apply(ctx context.Context, a *app, w *opened, entries []store.Entry) error {
 	var errs []error
 	rows := []row{}

@@ -76,7 +76,7 @@ func confirmRemoval(ctx context.Context, t terminal, entries []store.Entry) (boo
 	return t.ask(ctx, fmt.Sprintf("Remove these %s with their folders?", what))
 }
 
-// remove removes conversations and prints which of them git still has. It goes on after a
+// remove removes conversations and prints which of them git still has. It continues after a
 // failure.
 func remove(ctx context.Context, on screen, w *opened, entries []store.Entry) error {
 	var errs []error

@@ -72,7 +72,7 @@ func runTitle(a *app, w *opened, list []string) error {
 	return nil
 }
 
-// runAutoTitle makes titles for conversations. It goes on after a failure, unless the model
+// runAutoTitle makes titles for conversations. It continues after a failure, unless the model
 // does not answer at all.
 func runAutoTitle(ctx context.Context, a *app, w *opened, queries []string) error {
 	entries, err := pickMany(w, queries)

@@ -19,7 +19,7 @@
 //
 // Nothing is ever taken from a log: a commit holds the records of the own ref and those of
 // the work tree. A conversation leaves the ref only by an explicit removal, and other clones
-// follow unless they went on with it. A folder that is missing in the work tree comes back
+// follow unless they continued it. A folder that is missing in the work tree comes back
 // with the next pull.
 package cloneref
 

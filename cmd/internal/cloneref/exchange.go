@@ -287,7 +287,7 @@ func (r Ref) updateFolder(m merger, prefix, folder string, old, now map[string]s
 	return did, err
 }
 
-// follow removes a conversation that another clone removed, unless it went on here.
+// follow removes a conversation that another clone removed, unless it was continued here.
 func (r Ref) follow(m merger, prefix, folder string, old map[string]string) (did bool, err error) {
 	here, err := r.onDisk(folder)
 	if err != nil || len(here) == 0 {

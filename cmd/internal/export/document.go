@@ -40,8 +40,8 @@ func hasSuffix(file string, suffixes ...string) bool {
 }
 
 // Read reads an export in any format. file is its name, which need not say the format. left is
-// how many bytes it may unpack; Read takes off what it did. ok is false if the text is none. The error is a
-// [*portable.FormatError].
+// how many bytes may still be unpacked; Read subtracts what it unpacks. ok is false if the
+// text is not an export. The error is a [*portable.FormatError].
 func Read(file string, text []byte, left *int64) (c *portable.Conversation, ok bool, err error) {
 	if c, ok, err = portable.Read(text); ok {
 		return c, ok, err

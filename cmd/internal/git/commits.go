@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Logged is what a commit says of itself.
+// Logged is what the log shows of a commit.
 type Logged struct {
 	ID      string
 	At      time.Time // when its change was made, which a rebase does not alter

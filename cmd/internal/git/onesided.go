@@ -128,8 +128,8 @@ func filesOf(ctx context.Context, root, commit, folder string) (list []string, e
 	return list, nil
 }
 
-// keepChanged resolves the conflicts in conversations that one side deleted, for the side
-// that went on. It returns their folders. If nothing else is unmerged and a merge is under
+// keepChanged resolves the conflicts in conversations that one side deleted in favor of the
+// side that continued them. It returns their folders. If nothing else is unmerged and a merge is under
 // way, it commits that merge.
 func (x Exchange) keepChanged(ctx context.Context) (kept []string, done bool, err error) {
 	op := Operation(x.Root)

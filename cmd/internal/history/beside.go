@@ -11,10 +11,10 @@ import (
 // AllBranches as the number of a branch means all of them.
 const AllBranches = -1
 
-// Beside adds to the history of the branch that a resume continues what all other branches
-// have, as far as limit lets it be read. A branch is put after the message that it leaves
-// another one at, so the branch that goes on comes last. From the first such place on, the
-// messages name their branch.
+// Beside adds the messages of all other branches to the history of the branch that a resume
+// continues, as many as limit allows. A branch is inserted after the message at which it left
+// another one, so the continued branch comes last. From the first insertion on, messages name
+// their branch.
 func Beside(w workspace.Conversations, e store.Entry, h *schema.History, limit store.Limit) ([]store.Damage, error) {
 	all, err := headsOf(w, e)
 	if err != nil {

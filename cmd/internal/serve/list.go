@@ -137,8 +137,8 @@ func rowsOf(l *listing.Listing, sel listing.Selection, words string) (out rows, 
 // allStatuses stands for all statuses.
 const allStatuses = "all"
 
-// listed lists the conversations. It returns an error if a filter names an agent that there is
-// not: no conversation would be the answer to a misspelling.
+// listed lists the conversations. A filter with an unknown agent is an error: a misspelled name
+// would match no conversation.
 func (s *Space) listed(f listing.Filter) (*listing.Listing, error) {
 	for _, name := range f.Agents {
 		if !containsFold(s.Env.AgentNames(), name) {

@@ -78,7 +78,7 @@ type client struct {
 	again chan *live.Follower // that replaces the one in use
 }
 
-// write sends what there is for the client until it leaves, is too slow, or the hub ends.
+// write sends events to the client until it leaves, is too slow, or the hub ends.
 func (c *client) write(ctx context.Context, f *live.Follower) {
 	defer func() { f.Leave() }()
 	tick := time.NewTicker(aliveTime)

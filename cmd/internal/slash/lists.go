@@ -40,7 +40,7 @@ func items(entries []store.Entry) []item {
 }
 
 // listed describes the conversations of a workspace that a filter selects, the last active
-// first. rest is how many there are besides.
+// first. rest is the number of the others.
 func listed(ws *workspace.Workspace, f listing.Filter) (list []item, rest int, err error) {
 	l, err := ws.Listing(nil)
 	if err != nil {

@@ -51,7 +51,7 @@ func (c *Commands) session(ctx context.Context, agent inject.Agent, e inject.Eve
 }
 
 // changeIn parses a subcommand that changes a conversation. why says what is wrong with
-// it, and what there is.
+// it, and which subcommands exist.
 func changeIn(word, text string) (change func(*workspace.Workspace, store.Entry) error, done, why string) {
 	shown := workspace.Plain(text)
 	apply := func(f organise.Change) func(*workspace.Workspace, store.Entry) error {

@@ -32,7 +32,7 @@ func (e *NotFoundError) Error() string {
 type AmbiguousError struct {
 	Query      string        // empty: no query
 	Candidates []store.Entry // the first of them
-	More       int           // how many there are besides
+	More       int           // number of the others
 }
 
 // Count returns how many conversations match.
@@ -229,9 +229,9 @@ func (w Conversations) Latest() (store.Entry, error) {
 }
 
 // matching returns the first conversations that a filter selects and a query matches, best
-// first; at least one, and at most most. more is how many there are besides. If one differs
-// from its row in the listing, or if none matches and the last check of all files was a
-// while ago, it checks all files first: someone may have edited them by hand.
+// first; at least one, and at most most. more is the number of the others. If one differs from
+// its row in the listing, or if none matches and the last check of all files was a while ago,
+// it checks all files first: someone may have edited them.
 func matching(l *listing.Listing, query string, f listing.Filter, most int) (entries []store.Entry, more int, err error) {
 	entries, more, current, err := found(l, query, f, most)
 	if err != nil || !current || len(entries) == 0 && l.Stale() {

@@ -23,7 +23,7 @@ var fast = sync.OnceValue(func() bool {
 	return has&(bmi1|avx2) == bmi1|avx2
 })
 
-// cpuid returns what the processor says of itself for a leaf.
+// cpuid returns what the CPUID instruction reports for a leaf.
 func cpuid(leaf uint32) (eax, ebx, ecx uint32)
 
 // xcr0 returns the lower half of a register that not every processor has.
