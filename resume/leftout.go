@@ -7,12 +7,13 @@ import (
 	"strings"
 )
 
-// A LeftOut is one piece of the conversation that the payload omits.
+// A LeftOut is one piece of the conversation that the payload omits. Its JSON is stable, as that
+// of a Part.
 type LeftOut struct {
-	What   string
-	Count  int    // 0 if it cannot be counted, such as a part of the summary
-	Tokens int    // approximate; 0 if unknown
-	Show   string // the command line that shows it
+	What   string `json:"what"`
+	Count  int    `json:"count"`  // 0 if it cannot be counted, such as a part of the summary
+	Tokens int    `json:"tokens"` // approximate; 0 if unknown
+	Show   string `json:"show"`   // the command line that shows it
 }
 
 // PartsOfMessages is the What for messages that are included in part. Its Count is

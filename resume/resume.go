@@ -76,13 +76,14 @@ type Payload struct {
 	Factor     float64   // that model's tokens per token of Text: an approximate upper bound
 }
 
-// A Part is one piece of the conversation in the payload.
+// A Part is one piece of the conversation in the payload. Its JSON is stable: commands and the
+// server print it.
 type Part struct {
-	What    string // command, block, notes, or the speaker: "assistant", "tool Bash ok"
-	Message int    // number of the message in the conversation, from 1; 0 for none or several
-	Tokens  int    // approximate size
-	Whole   bool   // nothing of it is left out
-	Why     string // why it is included
+	What    string `json:"what"`    // command, block, notes, or the speaker: "assistant", "tool Bash ok"
+	Message int    `json:"message"` // number of the message in the conversation, from 1; 0 for none or several
+	Tokens  int    `json:"tokens"`  // approximate size
+	Whole   bool   `json:"whole"`   // nothing of it is left out
+	Why     string `json:"why"`     // why it is included
 }
 
 // A Warning is something the user should know before continuing.

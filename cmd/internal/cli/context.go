@@ -86,25 +86,12 @@ func runContext(a *app, cmd *cobra.Command, query string, o contextOptions) erro
 	return printContext(a.screen, payload.SentOf(target.For, built.Payload))
 }
 
-// contextPart is an entry of parts in context --json.
-type contextPart struct {
-	What    string `json:"what"`
-	Message int    `json:"message"`
-	Tokens  int    `json:"tokens"`
-	Whole   bool   `json:"whole"`
-	Why     string `json:"why"`
-}
-
 // printContext prints the parts of a payload, with runs of whole messages on one line.
 func printContext(on screen, s *payload.Sent) error {
 	if on.asJSON {
-		parts := make([]contextPart, len(s.Parts))
-		for i, p := range s.Parts {
-			parts[i] = contextPart(p)
-		}
 		return on.json(map[string]any{"at": s.At, "agent": s.Agent, "strategy": s.Strategy, "tokens": s.Tokens, "budget": s.Budget, "factor": s.Factor,
 			"utilization_percent": float64(s.Tokens*1000/max(s.Budget, 1)) / 10, "original": s.Original, "included": s.Included, "summarized": s.Summarized,
-			"parts": parts, "left_out": leftOutOf(&resume.Payload{LeftOut: s.LeftOut})})
+			"parts": emptyNotNull(s.Parts), "left_out": emptyNotNull(s.LeftOut)})
 	}
 	fmt.Fprintf(on.out, "%d of %d tokens%s, %s\n", s.Tokens, s.Budget, estimate(s.Factor), s.Strategy)
 	fmt.Fprintf(on.out, "%d of %d messages, %d in summaries\n\n", s.Included, s.Original, s.Summarized)

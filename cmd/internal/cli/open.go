@@ -119,17 +119,17 @@ func (a *app) openQuietly(cmd *cobra.Command) (*opened, error) {
 
 // openIn opens the workspace that a folder is in.
 func (a *app) openIn(cmd *cobra.Command, dir string) (*opened, error) {
-	ws, err := workspace.Open(a.env(cmd, dir))
+	w, err := a.openAt(cmd, dir)
 	if err != nil {
 		if leftOut := workspace.WantCheckedOut(cmd.Context(), dir); leftOut != nil && errors.Is(err, store.ErrNoWorkspace) {
 			err = leftOut
 		}
 		return nil, err
 	}
-	a.screen.warn(ws.Warnings...)
+	a.screen.warn(w.Warnings...)
 	linksOn(a.machine()).restore()
-	_ = ws.Registry.Workspaces.See(ws.Here.Workspace()) // for list --all; ignore errors, because reading needs no write permission
-	return &opened{ws, capture.New(ws), payload.New(ws), compact.New(ws, endpoint)}, nil
+	_ = w.Registry.Workspaces.See(w.Here.Workspace()) // for list --all; ignore errors, because reading needs no write permission
+	return w, nil
 }
 
 // A command runs in an open workspace.

@@ -14,17 +14,17 @@ import (
 func printPayload(on screen, p *resume.Payload) error {
 	if on.asJSON {
 		return on.json(struct {
-			Payload    string    `json:"payload"`
-			Tokens     int       `json:"tokens"`
-			Budget     int       `json:"budget"`
-			Strategy   string    `json:"strategy"`
-			Included   int       `json:"included"`
-			Summarized int       `json:"summarized"`
-			LeftOut    []leftOut `json:"left_out"`
-			Warnings   []string  `json:"warnings"`
-			Estimate   bool      `json:"estimate"`
-			Factor     float64   `json:"factor"`
-		}{p.Text, p.Tokens, p.Budget, p.Strategy, p.Included, p.Summarized, leftOutOf(p), warningsOf(p), p.Estimate, p.Factor})
+			Payload    string           `json:"payload"`
+			Tokens     int              `json:"tokens"`
+			Budget     int              `json:"budget"`
+			Strategy   string           `json:"strategy"`
+			Included   int              `json:"included"`
+			Summarized int              `json:"summarized"`
+			LeftOut    []resume.LeftOut `json:"left_out"`
+			Warnings   []string         `json:"warnings"`
+			Estimate   bool             `json:"estimate"`
+			Factor     float64          `json:"factor"`
+		}{p.Text, p.Tokens, p.Budget, p.Strategy, p.Included, p.Summarized, emptyNotNull(p.LeftOut), warningsOf(p), p.Estimate, p.Factor})
 	}
 	text := p.Text
 	if isTerminal(on.out) {
@@ -32,22 +32,6 @@ func printPayload(on screen, p *resume.Payload) error {
 	}
 	_, err := io.WriteString(on.out, text)
 	return err
-}
-
-// leftOut is an entry of left_out in resume --json.
-type leftOut struct {
-	What   string `json:"what"`
-	Count  int    `json:"count"`
-	Tokens int    `json:"tokens"`
-	Show   string `json:"show"`
-}
-
-func leftOutOf(p *resume.Payload) []leftOut {
-	list := make([]leftOut, len(p.LeftOut))
-	for i, l := range p.LeftOut {
-		list[i] = leftOut(l)
-	}
-	return list
 }
 
 func warningsOf(p *resume.Payload) []string {
@@ -77,21 +61,21 @@ type plannedFile struct {
 
 // planned is the output of resume --dry-run --json.
 type planned struct {
-	Conversation row            `json:"conversation"`
-	Launch       *plannedLaunch `json:"launch"` // null if the launch is not possible
-	Bytes        int            `json:"bytes"`
-	Tokens       int            `json:"tokens"`
-	Budget       int            `json:"budget"`
-	Strategy     string         `json:"strategy"`
-	Included     int            `json:"included"`
-	LeftOut      []leftOut      `json:"left_out"`
-	Warnings     []string       `json:"warnings"`
+	Conversation row              `json:"conversation"`
+	Launch       *plannedLaunch   `json:"launch"` // null if the launch is not possible
+	Bytes        int              `json:"bytes"`
+	Tokens       int              `json:"tokens"`
+	Budget       int              `json:"budget"`
+	Strategy     string           `json:"strategy"`
+	Included     int              `json:"included"`
+	LeftOut      []resume.LeftOut `json:"left_out"`
+	Warnings     []string         `json:"warnings"`
 }
 
 // plannedOf describes a payload and its launch. plan is nil if the launch is not possible.
 func plannedOf(conversation row, b *payload.Built, plan *launch.Plan) planned {
 	p := b.Payload
-	out := planned{conversation, nil, len(p.Text), p.Tokens, p.Budget, p.Strategy, p.Included, leftOutOf(p), append(warningsOf(p), b.Warnings...)}
+	out := planned{conversation, nil, len(p.Text), p.Tokens, p.Budget, p.Strategy, p.Included, emptyNotNull(p.LeftOut), append(warningsOf(p), b.Warnings...)}
 	if plan != nil {
 		l := plan.Launch
 		out.Launch = &plannedLaunch{plan.Agent.Name(), l.Method, l.Program, append([]string{}, l.Import...), l.Args, plan.Dir, []plannedFile{}, len(l.Stdin)}

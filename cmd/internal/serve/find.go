@@ -112,32 +112,17 @@ func queryOf(r *http.Request) (*search.Query, error) {
 
 // A preview is what an agent would get.
 type preview struct {
-	Agent      string    `json:"agent"`
-	Strategy   string    `json:"strategy"`
-	Tokens     int       `json:"tokens"`
-	Budget     int       `json:"budget"`
-	Room       int       `json:"room"`     // tokens that the model has room for; 0: unknown
-	Original   int       `json:"original"` // messages
-	Included   int       `json:"included"`
-	Summarized int       `json:"summarized"`
-	Parts      []part    `json:"parts"`
-	LeftOut    []leftOut `json:"leftOut"`
-	Text       string    `json:"text,omitempty"` // the payload, if the request asks for it
-}
-
-type part struct {
-	What    string `json:"what"`
-	Message int    `json:"message"`
-	Tokens  int    `json:"tokens"`
-	Whole   bool   `json:"whole"`
-	Why     string `json:"why"`
-}
-
-type leftOut struct {
-	What   string `json:"what"`
-	Count  int    `json:"count"`
-	Tokens int    `json:"tokens"`
-	Show   string `json:"show"`
+	Agent      string           `json:"agent"`
+	Strategy   string           `json:"strategy"`
+	Tokens     int              `json:"tokens"`
+	Budget     int              `json:"budget"`
+	Room       int              `json:"room"`     // tokens that the model has room for; 0: unknown
+	Original   int              `json:"original"` // messages
+	Included   int              `json:"included"`
+	Summarized int              `json:"summarized"`
+	Parts      []resume.Part    `json:"parts"`
+	LeftOut    []resume.LeftOut `json:"leftOut"`
+	Text       string           `json:"text,omitempty"` // the payload, if the request asks for it
 }
 
 // context answers GET /api/sessions/{id}/context: the payload of a resume.
@@ -174,13 +159,7 @@ func (s findRoutes) context(_ http.ResponseWriter, r *http.Request) (*answer, er
 		return nil, err
 	}
 	p := built.Payload
-	out := preview{Agent: to.For, Strategy: p.Strategy, Tokens: p.Tokens, Budget: p.Budget, Room: built.Room, Original: p.Original, Included: p.Included, Summarized: p.Summarized, Parts: []part{}, LeftOut: []leftOut{}}
-	for _, x := range p.Parts {
-		out.Parts = append(out.Parts, part(x))
-	}
-	for _, x := range p.LeftOut {
-		out.LeftOut = append(out.LeftOut, leftOut(x))
-	}
+	out := preview{Agent: to.For, Strategy: p.Strategy, Tokens: p.Tokens, Budget: p.Budget, Room: built.Room, Original: p.Original, Included: p.Included, Summarized: p.Summarized, Parts: append([]resume.Part{}, p.Parts...), LeftOut: append([]resume.LeftOut{}, p.LeftOut...)}
 	if text {
 		out.Text = p.Text
 	}
