@@ -7,6 +7,7 @@ import (
 	"cortext/cmd/internal/history"
 	"cortext/cmd/internal/stop"
 	"cortext/cmd/internal/workspace"
+	"cortext/store"
 )
 
 // A forkRequest names the point at which another conversation begins.
@@ -17,16 +18,7 @@ type forkRequest struct {
 }
 
 // fork answers POST /api/sessions/{id}/fork.
-func (s sessionRoutes) fork(_ http.ResponseWriter, r *http.Request) (*answer, error) {
-	var in forkRequest
-	if err := read(r, &in); err != nil {
-		return nil, err
-	}
-	space, e, err := s.on(r)
-	if err != nil {
-		return nil, err
-	}
-	defer space.End()
+func (s sessionRoutes) fork(r *http.Request, in forkRequest, space *Space, e store.Entry) (*answer, error) {
 	forked, err := fork.From(space.Workspace, space.Workspace, e, fork.Options{Choice: history.Choice{Branch: in.Branch, At: in.At}, Title: in.Name})
 	if err != nil {
 		return nil, err
@@ -47,12 +39,7 @@ type stopped struct {
 }
 
 // stop answers POST /api/sessions/{id}/stop.
-func (s sessionRoutes) stop(_ http.ResponseWriter, r *http.Request) (*answer, error) {
-	space, e, err := s.on(r)
-	if err != nil {
-		return nil, err
-	}
-	defer space.End()
+func (s sessionRoutes) stop(r *http.Request, space *Space, e store.Entry) (*answer, error) {
 	done, err := stop.New(space.Workspace, space.Capture, space.Compact).Stop(r.Context(), e)
 	if err != nil {
 		return nil, err
@@ -72,12 +59,7 @@ type summarized struct {
 
 // summarize answers POST /api/sessions/{id}/summarize: it makes the missing summaries of
 // old messages.
-func (s sessionRoutes) summarize(_ http.ResponseWriter, r *http.Request) (*answer, error) {
-	space, e, err := s.on(r)
-	if err != nil {
-		return nil, err
-	}
-	defer space.End()
+func (s sessionRoutes) summarize(r *http.Request, space *Space, e store.Entry) (*answer, error) {
 	done, err := space.Compact.Compact(r.Context(), e)
 	if err != nil {
 		return nil, err

@@ -40,16 +40,7 @@ const maxTime = 253402300799999
 const maxID = 200
 
 // addMessage answers POST /api/sessions/{id}/messages: it adds a message, and runs no agent.
-func (s messageRoutes) addMessage(_ http.ResponseWriter, r *http.Request) (*answer, error) {
-	var in newMessage
-	if err := read(r, &in); err != nil {
-		return nil, err
-	}
-	space, e, err := s.on(r)
-	if err != nil {
-		return nil, err
-	}
-	defer space.End()
+func (s messageRoutes) addMessage(r *http.Request, in newMessage, space *Space, e store.Entry) (*answer, error) {
 	m, err := s.add(space, e, in)
 	if err != nil {
 		return nil, err

@@ -113,12 +113,7 @@ func startedOf(e store.Entry, paused []string) started {
 }
 
 // pause answers DELETE /sessions/{id}: it pauses the conversation and removes nothing.
-func (s daemonRoutes) pause(_ http.ResponseWriter, r *http.Request) (*answer, error) {
-	space, e, err := s.on(r)
-	if err != nil {
-		return nil, err
-	}
-	defer space.End()
+func (s daemonRoutes) pause(r *http.Request, space *Space, e store.Entry) (*answer, error) {
 	if e.Session.Status == schema.Active {
 		if _, err := space.Status.Set(e, schema.Paused); err != nil {
 			return nil, err

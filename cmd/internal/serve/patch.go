@@ -42,20 +42,12 @@ func (p *modesPatch) change(x *schema.Session) error {
 }
 
 // update answers PATCH /api/sessions/{id}.
-func (s sessionRoutes) update(_ http.ResponseWriter, r *http.Request) (*answer, error) {
-	var in patch
-	if err := read(r, &in); err != nil {
-		return nil, err
-	}
-	space, e, err := s.on(r)
-	if err != nil {
-		return nil, err
-	}
-	defer space.End()
+func (s sessionRoutes) update(r *http.Request, in patch, space *Space, e store.Entry) (*answer, error) {
 	if err := s.expected(r, space, e); err != nil {
 		return nil, err
 	}
-	if e, err = in.apply(space.Workspace, e); err != nil {
+	e, err := in.apply(space.Workspace, e)
+	if err != nil {
 		return nil, err
 	}
 	return s.whole(space, e)

@@ -45,12 +45,12 @@ func (s sessionRoutes) routes() []route {
 	return []route{
 		{http.MethodGet, "/api/sessions", s.list, "List conversations, the most recently active first.", whereQuery + filterQuery + pageQuery + "q", nil, "", 200, listPage{}, "", nil},
 		{http.MethodPost, "/api/sessions", s.create, "Begin a conversation.", whereQuery, createRequest{}, "", 201, sessionAnswer{}, "", []int{409}},
-		{http.MethodGet, sessionPath, s.get, "Get a conversation with its last messages.", whereQuery + "messages", nil, "", 200, sessionAnswer{}, "", nil},
-		{http.MethodPatch, sessionPath, s.update, "Change a conversation. What the body lacks stays. If-Match makes it fail if the conversation has changed since.", whereQuery, patch{}, "", 200, sessionAnswer{}, "", []int{409, 412}},
-		{http.MethodDelete, sessionPath, s.remove, "Remove a conversation.", whereQuery, nil, "", 204, nil, "", []int{409, 412}},
-		{http.MethodPost, sessionPath + "/fork", s.fork, "Begin a conversation at a point of another.", whereQuery, forkRequest{}, "", 201, forkAnswer{}, "", []int{409}},
-		{http.MethodPost, sessionPath + "/stop", s.stop, "Save, pause and commit a conversation.", whereQuery, nil, "", 200, stopped{}, "", []int{409}},
-		{http.MethodPost, sessionPath + "/summarize", s.summarize, "Summarize old messages now.", whereQuery, nil, "", 200, summarized{}, "", []int{409, 502}},
+		{http.MethodGet, sessionPath, s.about(s.get), "Get a conversation with its last messages.", whereQuery + "messages", nil, "", 200, sessionAnswer{}, "", nil},
+		{http.MethodPatch, sessionPath, withBody(s.Server, s.update), "Change a conversation. What the body lacks stays. If-Match makes it fail if the conversation has changed since.", whereQuery, patch{}, "", 200, sessionAnswer{}, "", []int{409, 412}},
+		{http.MethodDelete, sessionPath, s.about(s.remove), "Remove a conversation.", whereQuery, nil, "", 204, nil, "", []int{409, 412}},
+		{http.MethodPost, sessionPath + "/fork", withBody(s.Server, s.fork), "Begin a conversation at a point of another.", whereQuery, forkRequest{}, "", 201, forkAnswer{}, "", []int{409}},
+		{http.MethodPost, sessionPath + "/stop", s.about(s.stop), "Save, pause and commit a conversation.", whereQuery, nil, "", 200, stopped{}, "", []int{409}},
+		{http.MethodPost, sessionPath + "/summarize", s.about(s.summarize), "Summarize old messages now.", whereQuery, nil, "", 200, summarized{}, "", []int{409, 502}},
 	}
 }
 
@@ -60,7 +60,7 @@ type messageRoutes struct{ *Server }
 func (s messageRoutes) routes() []route {
 	return []route{
 		{http.MethodGet, sessionPath + "/messages", s.messages, "Get messages: the last ones, those from an offset on, or those after one.", whereQuery + "branch after offset limit", nil, "", 200, messagesPage{}, "", nil},
-		{http.MethodPost, sessionPath + "/messages", s.addMessage, "Add a message at the end of a conversation, without an agent. It is on disk when the answer comes.", whereQuery, newMessage{}, "content", 201, messageAnswer{}, "", []int{409}},
+		{http.MethodPost, sessionPath + "/messages", withBody(s.Server, s.addMessage), "Add a message at the end of a conversation, without an agent. It is on disk when the answer comes.", whereQuery, newMessage{}, "content", 201, messageAnswer{}, "", []int{409}},
 		{http.MethodGet, sessionPath + "/prompts", s.prompts, "List the user's prompts.", whereQuery + "branch", nil, "", 200, promptsAnswer{}, "", nil},
 		{http.MethodGet, sessionPath + "/html", s.html, "Get messages as HTML.", whereQuery + "branch from to", nil, "", 200, rendered{}, "", nil},
 		{http.MethodGet, sessionPath + "/events", s.events, "Server-sent events of a conversation. Last-Event-ID, or since, is the id of the last message that the client has: what came after it is sent first.", whereQuery + "since", nil, "", 200, liveEvent{}, "text/event-stream", nil},
@@ -102,6 +102,6 @@ func (s daemonRoutes) routes() []route {
 		{http.MethodGet, "/workspaces/{encodedPath}/sessions", s.workspaceSessions, "List the conversations of a workspace, whose folder is percent-encoded in the path.", filterQuery + pageQuery, nil, "", 200, []encodedRow{}, "", []int{404}},
 		{http.MethodPost, "/sessions", s.start, "Begin a conversation, or make an old one active. The status is 201 for a new one.", "", startRequest{}, "", 200, started{}, "", []int{201, 404, 409}},
 		{http.MethodPost, "/sessions/{id}/messages", s.turn, "Run one turn of an agent without a terminal, as cortext resume -p does, and stream what it prints: a JSON object on each line. The turn is saved even if the client leaves.", whereQuery, turnRequest{}, "content", 200, turnEvent{}, "application/x-ndjson", []int{409}},
-		{http.MethodDelete, "/sessions/{id}", s.pause, "Pause a conversation. Nothing is removed.", whereQuery, nil, "", 204, nil, "", []int{409}},
+		{http.MethodDelete, "/sessions/{id}", s.about(s.pause), "Pause a conversation. Nothing is removed.", whereQuery, nil, "", 204, nil, "", []int{409}},
 	}
 }

@@ -116,6 +116,29 @@ func (s *Server) on(r *http.Request) (*Space, store.Entry, error) {
 	return space, e, nil
 }
 
+// about makes a handler of requests about one conversation.
+func (s *Server) about(handle func(r *http.Request, space *Space, e store.Entry) (*answer, error)) handler {
+	return func(_ http.ResponseWriter, r *http.Request) (*answer, error) {
+		space, e, err := s.on(r)
+		if err != nil {
+			return nil, err
+		}
+		defer space.End()
+		return handle(r, space, e)
+	}
+}
+
+// withBody is [Server.about] for requests with a body, which is read first.
+func withBody[T any](s *Server, handle func(r *http.Request, in T, space *Space, e store.Entry) (*answer, error)) handler {
+	return func(w http.ResponseWriter, r *http.Request) (*answer, error) {
+		var in T
+		if err := read(r, &in); err != nil {
+			return nil, err
+		}
+		return s.about(func(r *http.Request, space *Space, e store.Entry) (*answer, error) { return handle(r, in, space, e) })(w, r)
+	}
+}
+
 // tag returns the ETag of a conversation: of what people and agents can change about it,
 // and of its logs.
 func (c *content) sessionTag(e store.Entry) string {
@@ -137,12 +160,7 @@ func (s *Server) expected(r *http.Request, space *Space, e store.Entry) error {
 }
 
 // get answers GET /api/sessions/{id}.
-func (s sessionRoutes) get(_ http.ResponseWriter, r *http.Request) (*answer, error) {
-	space, e, err := s.on(r)
-	if err != nil {
-		return nil, err
-	}
-	defer space.End()
+func (s sessionRoutes) get(r *http.Request, space *Space, e store.Entry) (*answer, error) {
 	last, err := number(r, "messages", 0, messagesMost, space.Config.KeepMessages)
 	if err != nil {
 		return nil, err
@@ -253,12 +271,7 @@ func (space *Space) begin(typ, name string) (store.Entry, error) {
 }
 
 // remove answers DELETE /api/sessions/{id}: it removes the conversation.
-func (s sessionRoutes) remove(_ http.ResponseWriter, r *http.Request) (*answer, error) {
-	space, e, err := s.on(r)
-	if err != nil {
-		return nil, err
-	}
-	defer space.End()
+func (s sessionRoutes) remove(r *http.Request, space *Space, e store.Entry) (*answer, error) {
 	if err := s.expected(r, space, e); err != nil {
 		return nil, err
 	}
