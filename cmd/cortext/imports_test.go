@@ -82,8 +82,9 @@ var rules = map[string]rule{
 	"cortext/cmd/internal/remotesql": {why: "carries rows between two processes: knows no database"},
 	"cortext/cmd/internal/companion": {ours: []string{"cortext/cmd/internal/summarize"}, why: "starts a program: links nothing of what is in it"},
 	"cortext/cmd/internal/openai":    {ours: []string{"cortext/cmd/internal/companion", "cortext/cmd/internal/summarize", "cortext/schema"}, why: "asks a model over HTTP: a package of its own, which only cortext-web imports"},
-	"cortext/cmd/internal/summarize": {ours: []string{"cortext/resume/summary", "cortext/resume/tildes", "cortext/schema", "cortext/schema/clip", "cortext/schema/rawjson"}, why: "asks a model for a summary, and judges its answer"},
-	"cortext/cmd/internal/lifecycle": {ours: []string{"cortext/store/atomicfile", "cortext/store/filelock"}, why: "runs the workspace's own programs; knows no conversation"},
+	"cortext/cmd/internal/children":  {why: "ends programs: knows none"},
+	"cortext/cmd/internal/summarize": {ours: []string{"cortext/cmd/internal/children", "cortext/resume/summary", "cortext/resume/tildes", "cortext/schema", "cortext/schema/clip", "cortext/schema/rawjson"}, why: "asks a model for a summary, and judges its answer"},
+	"cortext/cmd/internal/lifecycle": {ours: []string{"cortext/cmd/internal/children", "cortext/store/atomicfile", "cortext/store/filelock"}, why: "runs the workspace's own programs; knows no conversation"},
 	"cortext/cmd/internal/registry": {
 		ours: []string{"cortext/cmd/internal/git", "cortext/schema", "cortext/store/atomicfile", "cortext/store/filelock", "cortext/store/secrets"},
 		why:  "what holds for the user in every work tree and clone, which git relates: ids, paths and hashes of redacted texts, no content, so no workspace and no log",

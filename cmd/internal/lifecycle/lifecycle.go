@@ -15,6 +15,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"cortext/cmd/internal/children"
 )
 
 // Dir is the folder of the programs, with a subfolder for each event, relative to the
@@ -111,7 +113,7 @@ func run(ctx context.Context, root, name string, e Event, input []byte) error {
 	cmd.Stdin = bytes.NewReader(append(input, '\n'))
 	var said tail
 	cmd.Stdout, cmd.Stderr = &said, &said
-	inGroup(cmd)
+	children.Group(cmd)
 	cmd.WaitDelay = time.Second
 	err := cmd.Run()
 	switch {

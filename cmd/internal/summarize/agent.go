@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"cortext/cmd/internal/children"
 	"cortext/schema"
 )
 
@@ -109,10 +110,10 @@ func (a Agent) run(ctx context.Context, prompt string) (string, error) {
 	// OpenCode trusts PWD more than the system (1.18.33).
 	cmd.Dir, cmd.Env = dir, append(slices.Clone(env), "PWD="+dir)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, &answer, &complaint
-	inGroup(cmd)
+	children.Group(cmd)
 	cmd.WaitDelay = waitDelay
 	err = cmd.Run()
-	endGroup(cmd)
+	children.Kill(cmd)
 	exit := (*exec.ExitError)(nil)
 	switch {
 	case errors.Is(context.Cause(ctx), errTooLong):

@@ -1,21 +1,21 @@
 //go:build unix
 
-package summarize
+package children
 
 import (
 	"os/exec"
 	"syscall"
 )
 
-// inGroup runs the program and its children in their own process group, so that all of
-// them can be ended.
-func inGroup(cmd *exec.Cmd) {
+// Group runs a program and its children in a process group of their own. If the command's
+// context ends, all of them are killed.
+func Group(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 }
 
-// endGroup ends what the program left running.
-func endGroup(cmd *exec.Cmd) {
+// Kill kills what a program in a group of its own left running.
+func Kill(cmd *exec.Cmd) {
 	if cmd.Process != nil {
 		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
 	}
