@@ -2,6 +2,7 @@ package opencode
 
 import (
 	"cmp"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -160,9 +161,7 @@ func (c *config) add(m inject.Machine, file, text string) {
 			c.Providers[name] = p
 			continue
 		}
-		for id, model := range p.Models {
-			known.Models[id] = model
-		}
+		maps.Copy(known.Models, p.Models)
 	}
 	for name, server := range f.MCP {
 		c.Servers[name] = server.Enabled == nil || *server.Enabled

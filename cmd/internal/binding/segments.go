@@ -97,18 +97,11 @@ func BeginsAnew(segments []Segment) bool {
 
 // Opening returns the index of the segment that begins with the session, or -1.
 func Opening(segments []Segment) int {
-	for i, s := range segments {
-		if s.From == "" {
-			return i
-		}
-	}
-	return -1
+	return slices.IndexFunc(segments, func(s Segment) bool { return s.From == "" })
 }
 
 // HasBeginning reports whether one of the segments begins with the session.
-func HasBeginning(segments []Segment) bool {
-	return slices.ContainsFunc(segments, func(s Segment) bool { return s.From == "" })
-}
+func HasBeginning(segments []Segment) bool { return Opening(segments) >= 0 }
 
 // FromCommand returns the From value of a segment that a command begins.
 func FromCommand(cmd inject.Command) string {

@@ -48,7 +48,7 @@ func (s screen) tableOn(w io.Writer) *table { return s.tableOf(w, widthOf(w)) }
 // tableOf returns a table of the given width.
 func (s screen) tableOf(w io.Writer, width int) *table {
 	t := &table{out: w, width: width}
-	when, count := s.since, func(r *row) string { return count(r.MessageCount, "message") }
+	when, count := func(r *row) string { return s.agoTime(r.active) }, func(r *row) string { return count(r.MessageCount, "message") }
 	if t.width > 0 {
 		count = func(r *row) string { return strconv.Itoa(r.MessageCount) }
 	}
@@ -208,12 +208,7 @@ func widthOf(stream any) int {
 	return 80
 }
 
-// since formats the time since a conversation was last active.
-func (s screen) since(r *row) string {
-	return s.agoTime(r.active)
-}
-
-// briefSince is since for narrow terminals.
+// briefSince is agoTime for narrow terminals.
 func (s screen) briefSince(r *row) string {
 	if r.active.IsZero() {
 		return ""

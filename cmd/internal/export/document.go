@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"cortext/cmd/internal/export/forge"
@@ -30,13 +31,7 @@ func isMarkdown(file string, head []byte) bool {
 }
 
 func hasSuffix(file string, suffixes ...string) bool {
-	have := strings.ToLower(filepath.Ext(file))
-	for _, s := range suffixes {
-		if have == s {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(suffixes, strings.ToLower(filepath.Ext(file)))
 }
 
 // Read reads an export in any format. file is its name, which need not say the format. left is

@@ -197,7 +197,7 @@ func (x Exchange) abort(ctx context.Context) error {
 
 // wantMergeable returns the reason why a merge of the upstream must not begin, if there is one.
 func (x Exchange) wantMergeable(ctx context.Context, up upstream) error {
-	top, err := read(ctx, x.Root, "rev-parse", "--show-prefix")
+	prefix, err := Prefix(ctx, x.Root)
 	if err != nil {
 		return err
 	}
@@ -214,7 +214,6 @@ func (x Exchange) wantMergeable(ctx context.Context, up upstream) error {
 	if err != nil {
 		return err
 	}
-	prefix := strings.TrimSuffix(top, "\n")
 	var outside []string
 	for _, path := range theirs {
 		if !slices.ContainsFunc(x.Folders, func(f string) bool { return strings.HasPrefix(path, prefix+f+"/") }) {

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"net"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -172,10 +173,8 @@ func (s *Server) openNamed(root string) (*Space, error) {
 	if root == "" || root == s.Root {
 		return s.Open(s.Root)
 	}
-	for _, known := range s.Workspaces() {
-		if known == root {
-			return s.Open(root)
-		}
+	if slices.Contains(s.Workspaces(), root) {
+		return s.Open(root)
 	}
 	return nil, &problem{status: http.StatusNotFound, detail: "cortext has not seen a workspace in " + root + ": run a cortext command there first"}
 }
