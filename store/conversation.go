@@ -48,17 +48,13 @@ func (s *Store) Conversation(name string) (*Conversation, error) {
 // into the logs of the first folder and empties the logs of the others; documents stay
 // where they are.
 func (s *Store) Open(e Entry) (*Conversation, error) {
-	if e.Waiting {
-		return s.Kept().Waiting(e.Path, e.Session.ID)
+	c, err := s.OpenDamaged(e)
+	if err != nil || e.Waiting {
+		return c, err
 	}
-	if err := s.checkConversation(e.Path); err != nil {
-		return nil, err
-	}
-	c := s.at("", e.Path)
 	if info, err := s.root.Lstat(c.dir); err == nil && !info.IsDir() {
 		return nil, notFolder(c.dir, info)
 	}
-	c.findOthers(e.Twins)
 	return c, nil
 }
 

@@ -193,30 +193,12 @@ const manyRows = 32
 
 // tryRows adds the rows of the index that match in a tier up to last.
 func (m *matcher) tryRows(rows []int, last find.Tier) error {
-	return inChunks(len(rows), func(from, end int) error {
-		for _, row := range rows[from:end] {
-			at, ok := m.layout.position(row)
-			if !ok {
-				continue
-			}
-			ok, err := m.selects(row)
-			if err != nil {
-				return err
-			}
-			if !ok {
-				continue
-			}
-			f, err := m.base.sections.fixed(row)
-			if err != nil {
-				return err
-			}
-			name, err := m.base.sections.bytes(nameSection, int64(f.name.at), int64(f.name.size))
-			if err != nil {
-				return err
-			}
+	return m.eachOf(rows, func(at, row int) error {
+		name, err := m.base.sections.name(row)
+		if err == nil {
 			m.try(at, &find.Folded{Name: name}, find.ByID, last)
 		}
-		return nil
+		return err
 	})
 }
 

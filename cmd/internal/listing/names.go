@@ -57,6 +57,15 @@ func (n names) rows(places []int) (rows []int, err error) {
 	return rows, nil
 }
 
+// name returns the name of a row.
+func (s *sections) name(row int) ([]byte, error) {
+	f, err := s.fixed(row)
+	if err != nil {
+		return nil, err
+	}
+	return s.bytes(nameSection, int64(f.name.at), int64(f.name.size))
+}
+
 // row returns the row whose name covers an offset in the section of names, and the name's
 // end. It searches from a given row on, nearby rows first.
 func (n names) row(place, from int) (row, end int, err error) {

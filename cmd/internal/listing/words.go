@@ -159,11 +159,7 @@ func (m *matcher) tryWords(having []fieldSets) error {
 	}
 	buffers := sync.Pool{New: func() any { return new(find.Folded) }}
 	return m.eachOf(together(having, find.Anywhere).rows(), func(at, row int) error {
-		f, err := m.base.sections.fixed(row)
-		if err != nil {
-			return err
-		}
-		name, err := m.base.sections.bytes(nameSection, int64(f.name.at), int64(f.name.size))
+		name, err := m.base.sections.name(row)
 		if err != nil {
 			return err
 		}
