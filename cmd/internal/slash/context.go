@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"cortext/cmd/internal/binding"
 	"cortext/cmd/internal/compact"
 	"cortext/cmd/internal/payload"
 	"cortext/cmd/internal/shell"
@@ -15,6 +16,15 @@ import (
 	"cortext/store"
 )
 
+// none says why a session belongs to no conversation.
+func none(t *binding.Binding) string {
+	if len(t.Segments) == 0 {
+		return "this session belongs to no conversation: one begins with /workspace.<type>"
+	}
+	return "the conversation of this session was removed, here or in another clone, and the session is not saved any more: " +
+		shell.Quote("cortext", "import", t.Transcript) + " brings it back, and another one begins with /workspace.<type>"
+}
+
 // current returns the conversation of the running session. If there is none, said is the
 // text that informs the agent.
 func (c *Commands) current(ctx context.Context, agent inject.Agent, e inject.Event) (entry store.Entry, said string, err error) {
@@ -23,7 +33,7 @@ func (c *Commands) current(ctx context.Context, agent inject.Agent, e inject.Eve
 		return store.Entry{}, "", err
 	}
 	if !t.Bound() {
-		return store.Entry{}, Prefix + "this session belongs to no conversation: one begins with /workspace.<type>.", nil
+		return store.Entry{}, Prefix + none(t) + ".", nil
 	}
 	entry, err = c.ws.Entry(t.CurrentSegment().Path)
 	return entry, "", err

@@ -28,7 +28,7 @@ func (c *Commands) stopHere(ctx context.Context, agent inject.Agent, e inject.Ev
 	}
 	_, unsaved := c.capture.Ingest(ctx, agent, e.NativeID, t, capture.Options{Mode: capture.PutBack})
 	if !t.Bound() {
-		return Prefix + "this session belongs to no conversation: one begins with /workspace.<type>, and nothing was saved.", unsaved
+		return Prefix + none(t) + ". Nothing was saved.", unsaved
 	}
 	at := t.CurrentSegment().Path
 	stopped, err := c.stop.Pause(at)

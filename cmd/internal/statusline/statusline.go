@@ -30,12 +30,19 @@ func conversation(w *workspace.Workspace, c *capture.Capture, agent inject.Agent
 		return []string{"not saved: you skipped this session"}
 	}
 	b, ok := c.Cached(agent.Name(), s.NativeID)
-	if !ok || !b.Bound() {
+	if !ok || len(b.Segments) == 0 {
 		return []string{"no conversation: /workspace.chat starts one"}
 	}
-	at := b.CurrentSegment().Path
-	e, err := w.Entry(at)
-	if err != nil {
+	in := b.CurrentSegment()
+	e, err := w.Entry(in.Path)
+	gone := in.Removed
+	if err != nil && !gone { // no hook has noticed it yet
+		gone, _ = w.Removed.Segment(agent.Name(), s.NativeID, in.Segment)
+	}
+	switch {
+	case gone:
+		return []string{"not saved: its conversation was removed"}
+	case err != nil:
 		return []string{"not in this work tree: its messages are waiting"}
 	}
 	parts := []string{shown.Cut(shown.Line(e.Session.DisplayTitle()), titleWidth)}
@@ -43,7 +50,7 @@ func conversation(w *workspace.Workspace, c *capture.Capture, agent inject.Agent
 		parts = append(parts, turns(b.Turns))
 	}
 	switch {
-	case e.Waiting || slices.Contains(w.Store.Kept().WaitingPaths(), at):
+	case e.Waiting || slices.Contains(w.Store.Kept().WaitingPaths(), in.Path):
 		parts = append(parts, "messages wait")
 	case unsaved(w, agent, s.NativeID, b):
 		parts = append(parts, "not saved yet")
