@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -19,17 +20,26 @@ type OneSided struct {
 	ours  bool // the current branch changed it
 }
 
+// A Stray is a file that one side of a merge changed while the other moved the folder root to
+// another place, and changed the file so much there that git does not recognize it. Git leaves it
+// where it was.
+type Stray struct {
+	Path string // relative to the root, with slashes
+	Home string // its path where root is now, relative to the root
+}
+
 // Conflicts are the files and folders that git could not merge.
 type Conflicts struct {
 	OneSided []OneSided
-	Other    []string // paths of all other conflicts, relative to the root
+	Strays   []Stray
+	Other    []string // paths of all other conflicts, and of strays, relative to the root
 }
 
 // conversationDepth is how many elements the path of a conversation's folder has.
 const conversationDepth = 3
 
 // ConflictsIn lists what is unmerged in the index of a work tree. Among the folders below
-// dir, it lists those that one side deleted.
+// dir, it lists those that one side deleted, and what belongs into one of them.
 func ConflictsIn(ctx context.Context, root, dir string) (Conflicts, error) {
 	var found Conflicts
 	at, err := read(ctx, root, "rev-parse", "--show-prefix", "--show-cdup")
@@ -53,6 +63,12 @@ func ConflictsIn(ctx context.Context, root, dir string) (Conflicts, error) {
 		parts := strings.Split(name, "/")
 		side := stages[path]
 		if !within || !strings.HasPrefix(name, dir+"/") || len(parts) <= conversationDepth || side != "12" && side != "13" {
+			if home := homeOf(root, dir, path); home != "" && home != name && (side == "12" || side == "13") {
+				if !within {
+					name = top + path
+				}
+				found.Strays = append(found.Strays, Stray{name, home})
+			}
 			found.Other = append(found.Other, name)
 			continue
 		}
@@ -70,6 +86,21 @@ func ConflictsIn(ctx context.Context, root, dir string) (Conflicts, error) {
 		found.OneSided = append(found.OneSided, *folders[folder])
 	}
 	return found, nil
+}
+
+// homeOf returns the file below dir, in a folder that is there, whose path from dir on is that of
+// another file; "" if there is none.
+func homeOf(root, dir, path string) string {
+	at := strings.LastIndex("/"+path, "/"+dir+"/")
+	if at < 0 {
+		return ""
+	}
+	home := path[at:]
+	parts := strings.Split(home, "/")
+	if len(parts) <= conversationDepth || !exists(filepath.Join(root, filepath.FromSlash(strings.Join(parts[:conversationDepth], "/")))) {
+		return ""
+	}
+	return home
 }
 
 // other returns the commit that is merged into the current branch, or applied to it.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"cortext/cmd/internal/git"
+	"cortext/cmd/internal/shell"
 )
 
 // localDir is the folder for files that belong to this machine only.
@@ -49,8 +50,8 @@ func (t *Tree) noteTracked(ctx context.Context, note func(string)) {
 }
 
 // OneSided describes the conversations that one side of a merge removed and the other
-// continued: git leaves the choice to the user. A path limits it to the conversation in that
-// folder.
+// continued: git leaves the choice to the user. So it does with a log that one side continued
+// while the other moved the workspace. A path limits it to the conversation in that folder.
 func (t *Tree) OneSided(ctx context.Context, path string) (texts []string, err error) {
 	op := t.Operation()
 	if op == "" || op == "bisect" {
@@ -63,6 +64,12 @@ func (t *Tree) OneSided(ctx context.Context, path string) (texts []string, err e
 	for _, f := range found.OneSided {
 		if path == "" || f.Path == path {
 			texts = append(texts, f.Path+" was removed on one side of a git "+op+" and continued on the other: cortext pull keeps it")
+		}
+	}
+	for _, f := range found.Strays {
+		if strings.HasSuffix(f.Path, ".jsonl") && (path == "" || strings.HasPrefix(f.Home, path+"/")) {
+			texts = append(texts, fmt.Sprintf("%s was continued on one side of a git %s and moved on the other: cat %s >>%s adds what git left in the old place, then git rm %[3]s",
+				f.Home, op, shell.Quote(f.Path), shell.Quote(f.Home)))
 		}
 	}
 	return texts, nil
