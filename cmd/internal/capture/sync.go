@@ -3,7 +3,9 @@ package capture
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"maps"
+	"os"
 	"slices"
 	"sync"
 	"time"
@@ -55,7 +57,8 @@ type SyncResult struct {
 	Elsewhere int        // sessions whose conversations are not in this work tree
 	Taken     int        // messages that git removed from the work tree
 	Unsure    []inject.SessionRef
-	Errors    []error // what could not be read or captured; the rest was
+	Gone      []inject.SessionRef // captured in a work tree that is gone, with conversations that git does not have
+	Errors    []error             // what could not be read or captured; the rest was
 }
 
 // Captured says how many messages of a conversation were captured from an agent's
@@ -149,11 +152,31 @@ func (s *syncRun) ours(agent inject.Agent) (ours []inject.SessionRef, err error)
 			return nil, err
 		case ids[native{agent.Name(), schema.PathElement(n.NativeID)}]:
 			ours = append(ours, n)
+		case s.gone(agent, n):
+			s.out.Gone = append(s.out.Gone, n)
 		case s.at.MayContain(n):
 			s.out.Unsure = append(s.out.Unsure, n)
 		}
 	}
 	return ours, nil
+}
+
+// gone reports whether a session was captured in a work tree or clone that is gone, and git has none of
+// its conversations: they were not committed, and git removes a work tree with files that it ignores
+// without a question.
+func (s *syncRun) gone(agent inject.Agent, n inject.SessionRef) bool {
+	if !s.opts.Clones || s.c.ws.Removed.Skipped(agent.Name(), n.NativeID) {
+		return false
+	}
+	known, err := s.c.ws.Registry.Sessions.Get(agent.Name(), n.NativeID)
+	if err != nil || !slices.ContainsFunc(known.Bindings, func(b registry.Binding) bool {
+		_, err := os.Stat(b.Workspace)
+		return errors.Is(err, fs.ErrNotExist) && s.c.ws.Here.Same(b.Place)
+	}) {
+		return false
+	}
+	_, committed := s.c.catalog.inGit(agent.Name(), n.NativeID)
+	return !committed
 }
 
 // findSources returns the sessions that conversations were captured from, with the file

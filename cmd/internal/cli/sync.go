@@ -12,6 +12,7 @@ import (
 
 	"cortext/cmd/internal/capture"
 	"cortext/cmd/internal/shell"
+	"cortext/inject"
 )
 
 func syncCommand(a *app) *cobra.Command {
@@ -26,7 +27,8 @@ you can delete the agents' stores without losing anything.
 A session belongs to this workspace if it ran in its work tree, in another work tree or
 clone of the same repository, or in a folder where the workspace used to be. sync does
 not bring back conversations that you removed or skipped. Messages that git took out of
-the work tree stay set aside; --restore puts them back.`,
+the work tree stay set aside; --restore puts them back, and brings back what was said in
+work trees that are gone.`,
 		Example: "  cortext sync\n  cortext sync --json\n  cortext sync --restore",
 		Args:    args(cobra.NoArgs),
 		RunE: a.within(func(cmd *cobra.Command, w *opened, _ []string) error {
@@ -108,11 +110,14 @@ func printSynced(say notices, out *capture.SyncResult) error {
 		for _, got := range out.New {
 			list = append(list, importedOf(&got))
 		}
-		unsure := []string{}
+		unsure, gone := []string{}, []string{}
 		for _, n := range out.Unsure {
 			unsure = append(unsure, n.Path)
 		}
-		return on.json(map[string]any{"sessions": out.Sessions, "new": list, "grown": out.Grown, "appended": out.Appended, "unsure": unsure,
+		for _, n := range out.Gone {
+			gone = append(gone, n.Path)
+		}
+		return on.json(map[string]any{"sessions": out.Sessions, "new": list, "grown": out.Grown, "appended": out.Appended, "unsure": unsure, "gone": gone,
 			"elsewhere": out.Elsewhere, "taken": out.Taken, "waiting": waits, "errors": messages(out.Errors)})
 	}
 	for _, got := range out.New {
@@ -127,16 +132,24 @@ func printSynced(say notices, out *capture.SyncResult) error {
 	if out.Taken > 0 {
 		on.warn(fmt.Sprintf("git took %s from this work tree: cortext sync --restore puts back what is kept in .workspace/local/kept/taken", count(out.Taken, "message")))
 	}
-	if len(out.Unsure) > 0 {
-		dirs := map[string]int{}
-		for _, n := range out.Unsure {
-			dirs[n.Dir]++
-		}
-		for _, dir := range slices.Sorted(maps.Keys(dirs)) {
-			on.warn(fmt.Sprintf("found %s held in %s, which is gone: if that was this work tree, run %s", count(dirs[dir], "session"), dir, shell.Quote("cortext", "sync", "--was", dir)))
-		}
-	}
+	eachFolder(out.Gone, func(dir string, n int) {
+		on.warn(fmt.Sprintf("found %s held in %s, a work tree that is gone, and git does not have what was said there: cortext sync --restore brings it back", count(n, "session"), dir))
+	})
+	eachFolder(out.Unsure, func(dir string, n int) {
+		on.warn(fmt.Sprintf("found %s held in %s, which is gone: if that was this work tree, run %s", count(n, "session"), dir, shell.Quote("cortext", "sync", "--was", dir)))
+	})
 	return nil
+}
+
+// eachFolder calls f for each folder in which sessions were held, with how many there are.
+func eachFolder(list []inject.SessionRef, f func(dir string, n int)) {
+	dirs := map[string]int{}
+	for _, n := range list {
+		dirs[n.Dir]++
+	}
+	for _, dir := range slices.Sorted(maps.Keys(dirs)) {
+		f(dir, dirs[dir])
+	}
 }
 
 // syncFailed reports what could not be captured.
