@@ -45,6 +45,9 @@ func (b *MessageBuilder) AddAttachment(a Attachment) {
 // twice, as FORMAT.md (section 10) has it. Shorter ids may be counted.
 const LeastUniqueCall = 20
 
+// IsCounted reports whether a server may issue this id of a call again.
+func IsCounted(id string) bool { return id != "" && len(id) < LeastUniqueCall }
+
 // AddCall adds a call.
 func (b *MessageBuilder) AddCall(t schema.Tool, blobs ...Blob) {
 	b.ToolCalls = append(b.ToolCalls, schema.ToolCall{ID: t.ID, Name: t.Name})

@@ -59,6 +59,10 @@ type Cursor struct {
 	Tail    string   `json:"tail"`    // a hash of the last bytes before Offset
 	Message string   `json:"message"` // the first message that will be read again
 	Anchors []Anchor `json:"anchors"` // lines shortly before Offset that may be parents of later ones
+
+	// Calls are the ids of calls before Offset that a server may issue again; nil if they are
+	// not known, as in a cursor of an earlier version.
+	Calls []string `json:"calls"`
 }
 
 // An Anchor is a line that was read, with its message.

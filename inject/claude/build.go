@@ -106,7 +106,8 @@ type content struct {
 	b     *builder
 	unit  *unit
 	calls map[string]bool
-	loose int // how many calls without an id there were
+	named int // how many calls with an id there were
+	loose int // and how many without
 }
 
 // user adds a line of a user message: what the user typed, as typed.
@@ -175,10 +176,13 @@ func usage(raw []byte) *schema.Usage {
 
 func (c *content) addCall(r record, b block) error {
 	id := b.ID
+	var made *call
 	if id == "" { // only seen in hand-made transcripts
 		id = c.unit.id + "#" + strconv.Itoa(c.loose)
-	} else {
-		id = c.b.x.callName(id, c.unit)
+	} else if c.named < len(c.unit.calls) { // else the file was replaced since
+		made = c.unit.calls[c.named]
+		id = made.name
+		c.named++
 	}
 	if c.calls[id] {
 		return nil
@@ -189,9 +193,9 @@ func (c *content) addCall(r record, b block) error {
 	c.calls[id] = true
 	t := schema.Tool{ID: id, MessageID: c.unit.id, Name: b.Name, Input: bytes.Clone(b.Input), Timestamp: stamp(r.Timestamp)}
 	var at inject.Span
-	ok := false
-	if made := c.b.x.calls[id]; b.ID != "" && made != nil {
-		at, ok = made.result, made.answered
+	ok, place := false, 0
+	if made != nil {
+		at, ok, place = made.result, made.answered, made.place
 	} else if b.ID == "" {
 		if ok = c.loose < len(c.unit.loose); ok {
 			at = c.unit.loose[c.loose]
@@ -204,7 +208,7 @@ func (c *content) addCall(r record, b block) error {
 		if err != nil {
 			return err
 		}
-		blobs = outcome(&t, b.ID, line)
+		blobs = outcome(&t, line, b.ID, place)
 	}
 	c.AddCall(t, blobs...)
 	return nil
@@ -223,16 +227,21 @@ func (b *builder) orphans() error {
 			return err
 		}
 		t := schema.Tool{ID: id, Timestamp: stamp(r.Timestamp)}
-		blobs := outcome(&t, id, r)
+		blobs := outcome(&t, r, id, 0)
 		b.batcher.AddTools([]schema.Tool{t}, blobs)
 	}
 	return nil
 }
 
-// outcome fills in the result of call id from a line, and returns its attachments.
-func outcome(t *schema.Tool, id string, r record) (blobs []inject.Blob) {
+// outcome fills in a result from a line, and returns its attachments: of the results for call
+// id there, the one with the index place.
+func outcome(t *schema.Tool, r record, id string, place int) (blobs []inject.Blob) {
 	for _, b := range blocks(r.message().content) {
 		if b.ToolUseID != id || b.Type != "tool_result" && !strings.HasSuffix(b.Type, "_tool_result") {
+			continue
+		}
+		if place > 0 {
+			place--
 			continue
 		}
 		var texts []string

@@ -1,76 +1,162 @@
 package claude
 
-import "cortext/inject"
+import (
+	"hash/maphash"
+	"slices"
+	"strconv"
+
+	"cortext/inject"
+)
 
 // Call ids of Anthropic's servers are unique. Other servers count calls from the beginning
 // in each request, or in each process, so that ids repeat within a session. There the first
-// call keeps the server's id, and each later one gets the id of its message after a #.
+// call keeps the server's id, and each later one gets the id of its message after a #. Of
+// several calls by one message, the second also gets .2, the third .3, and so on.
 
 // A call is a tool call, or a result whose call is not in the file.
 type call struct {
+	id, name string      // the server's id, and the one that is unique in the session
 	unit     *unit       // the message that made the call; nil if it is not in the file
+	node     *node       // its line
+	nth      int         // among the calls with the id by its message, from 1
+	sum      uint64      // of the block, if the id may repeat
 	result   inject.Span // the line with the result
+	place    int         // among the results for the id on that line, from 0
 	answered bool
-	last     string // name of the last call with the same id, if there are several
+	last     *call // the last call with the same id, if there are several
 }
 
-// callName returns the name under which x.calls has the call with that id by message u.
-func (x *index) callName(id string, u *unit) string {
-	if c := x.calls[id]; c != nil && c.last != "" && c.unit != u {
-		return id + "#" + u.id
-	}
-	return id
-}
-
-// addCall adds a call by message u, unless it is known, and returns its name.
-func (x *index) addCall(id string, u *unit) string {
-	c := x.calls[id]
-	switch {
-	case len(id) >= inject.LeastUniqueCall || id == "":
-	case x.tail.on:
-		x.tail.stale = true // a call before the cursor may have that id
-	case c != nil && c.unit != nil && c.unit != u:
-		c.last = id + "#" + u.id
-		id, c = c.last, x.calls[c.last]
+// addCall adds a call on line n, unless it is known, and returns it.
+func (x *index) addCall(b block, n *node) *call {
+	c, sum := x.calls[b.ID], uint64(0)
+	if inject.IsCounted(b.ID) {
+		sum = maphash.Bytes(n.unit.group.seed, b.raw)
+		if c == nil || c.unit == nil {
+			x.counted = append(x.counted, b.ID)
+			if x.tail.on && x.o.From.Calls == nil {
+				x.tail.stale = true // a call before the cursor may have that id
+			}
+		} else {
+			c = x.repeated(c, n.unit, sum)
+		}
 	}
 	if c == nil {
-		c = &call{}
-		x.calls[id] = c
+		c = &call{id: b.ID, name: b.ID, nth: 1}
+		x.calls[b.ID] = c
 	}
-	c.unit = u
-	return id
+	c.unit, c.node, c.sum = n.unit, n, sum
+	if b.ID != "" {
+		n.unit.calls = append(n.unit.calls, c)
+	}
+	return c
 }
 
-// answer records the line at as the result of a call, and returns the call's name. If several
-// calls have the id, it is the one by the nearest message above the line.
-func (x *index) answer(id string, at inject.Span, n *node) string {
+// repeated returns the call by message u that has the id of an earlier call. If u holds the
+// same block twice, it is one call.
+func (x *index) repeated(first *call, u *unit, sum uint64) *call {
+	nth := 1
+	for _, c := range u.calls {
+		switch {
+		case c.id != first.id:
+		case c.sum == sum:
+			return c
+		default:
+			nth = max(nth, c.nth+1)
+		}
+	}
+	name := first.id + "#" + u.id
+	if nth > 1 {
+		name += "." + strconv.Itoa(nth)
+	}
+	c := x.calls[name]
+	if c == nil {
+		c = &call{id: first.id, name: name}
+		x.calls[name] = c
+	}
+	c.nth, first.last = nth, c
+	return c
+}
+
+// answer records the line at as the result of a call, and returns the call. If several
+// calls have the id, it is one by the nearest message above the line.
+func (x *index) answer(id string, at inject.Span, n *node) *call {
 	c := x.calls[id]
 	switch {
 	case c == nil:
-		c = &call{}
+		c = &call{id: id, name: id, nth: 1}
 		x.calls[id] = c
-	case c.last != "":
-		id = x.nearestCall(id, n)
-		c = x.calls[id]
-	}
-	c.result, c.answered = at, true
-	return id
-}
-
-// nearestCall returns the name of the call with that id by the nearest message above n, or
-// of the last one.
-func (x *index) nearestCall(id string, n *node) string {
-	first := x.calls[id]
-	found := func(n *node) bool {
-		return n.unit != nil && (n.unit == first.unit || x.calls[id+"#"+n.unit.id] != nil)
-	}
-	if found(n) {
-		return x.callName(id, n.unit)
-	}
-	for p := range ancestors(n) {
-		if found(p) {
-			return x.callName(id, p.unit)
+	case c.last != nil:
+		c = x.nearestCall(c, n)
+		c.place = 0
+		for _, other := range c.unit.calls {
+			if other.id == id && other != c && other.result == at {
+				c.place = max(c.place, other.place+1)
+			}
 		}
 	}
+	c.result, c.answered = at, true
+	return c
+}
+
+// nearestCall returns the call with the id of first by the nearest message above n, or the
+// last one.
+func (x *index) nearestCall(first *call, n *node) *call {
+	if c := n.call(first.id); c != nil {
+		return c
+	}
+	for p := range ancestors(n) {
+		if c := p.call(first.id); c != nil {
+			return c
+		}
+	}
+	if first.unit == x.tail.before {
+		x.tail.stale = true // it may be one before the cursor
+	}
 	return first.last
+}
+
+// call returns the call with an id by the message that line n belongs to. Of several, it is
+// the one on that line, or else the first without a result.
+func (n *node) call(id string) (found *call) {
+	if n.unit == nil {
+		return nil
+	}
+	for _, c := range n.unit.calls {
+		switch {
+		case c.id != id:
+		case !c.answered && c.node == n:
+			return c
+		case found == nil, found.answered && !c.answered:
+			found = c
+		}
+	}
+	return found
+}
+
+// remember makes the ids of calls before the cursor known, so that the later calls with
+// these ids get other names.
+func (x *index) remember(ids []string) {
+	x.tail.before = &unit{}
+	x.counted = slices.Clone(ids)
+	for _, id := range ids {
+		c := &call{id: id, name: id, unit: x.tail.before}
+		c.last = c
+		x.calls[id] = c
+	}
+}
+
+// countedBefore lists the ids of calls before an offset that a server may issue again, or
+// nil if they are not known. There is no limit: the list is short beside the calls
+// themselves, and without it each hook would read all of the longest sessions.
+func (x *index) countedBefore(offset int64) []string {
+	if x.tail.on && x.o.From.Calls == nil {
+		return nil
+	}
+	list := []string{}
+	for _, id := range x.counted {
+		if u := x.calls[id].unit; u == x.tail.before || u.lines[0].Offset < offset {
+			list = append(list, id)
+		}
+	}
+	return list
 }

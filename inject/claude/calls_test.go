@@ -12,8 +12,9 @@ import (
 )
 
 // counted is a session with a server that counts calls from 0 in each request. The second
-// turn has two parallel calls and was interrupted before the second one had a result. The
-// third turn starts a sub-agent.
+// turn has two parallel calls and was interrupted before the second one had a result, which
+// comes two turns later. The third turn starts a sub-agent. In the fourth, answers have
+// several calls with one id.
 func counted() []byte {
 	var b bytes.Buffer
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
@@ -39,6 +40,15 @@ func counted() []byte {
 	result("r4", "a5", "call_1", "fifth", "")
 	result("r3", "a4", "call_0", "fourth", `,"toolUseResult":{"agentId":"helper"}`)
 	ask("u4", "r3")
+	use("a6", "u4", "m5", "call_0", "six")
+	use("a7", "a6", "m5", "call_0", "seven")
+	use("a7", "a6", "m5", "call_0", "seven") // the writer repeats a line
+	result("r7", "a7", "call_0", "seventh", "")
+	result("r6", "a6", "call_0", "sixth", "")
+	line(`{"type":"assistant","uuid":"a8","parentUuid":"r6","message":{"id":"m6","content":[{"type":"tool_use","id":"call_2","name":"Task","input":{"prompt":"eight"}},{"type":"tool_use","id":"call_2","name":"Task","input":{"prompt":"nine"}}]}}`)
+	line(`{"type":"user","uuid":"r8","parentUuid":"a8","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"call_2","content":"eighth"},{"type":"tool_result","tool_use_id":"call_2","content":"ninth"}]}}`)
+	result("r5", "a3", "call_1", "third, at last", "")
+	ask("u5", "r8")
 	return b.Bytes()
 }
 
@@ -52,9 +62,13 @@ func TestCountedCalls(t *testing.T) {
 	want := []string{
 		`m1 call_0 {"prompt":"one"} first`,
 		`m2 call_0#m2 {"prompt":"two"} second`,
-		`m2 call_1 {"prompt":"three"} `,
+		`m2 call_1 {"prompt":"three"} third, at last`,
 		`m3 call_0#m3 {"prompt":"four"} fourth`,
 		`m4 call_1#m4 {"prompt":"five"} fifth`,
+		`m5 call_0#m5 {"prompt":"six"} sixth`,
+		`m5 call_0#m5.2 {"prompt":"seven"} seventh`,
+		`m6 call_2 {"prompt":"eight"} eighth`,
+		`m6 call_2#m6.2 {"prompt":"nine"} ninth`,
 	}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("calls:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
@@ -97,18 +111,37 @@ func TestCountedCallsGrowing(t *testing.T) {
 			cuts = append(cuts, ends[i])
 		}
 		cuts = append(cuts, len(data))
-		m, _ := growing(t, data, "x.jsonl", cuts)
+		m, again := growing(t, data, "x.jsonl", cuts)
 		if m.text() != whole.text() {
 			t.Errorf("every %d lines:\n%s\nat once:\n%s", skip, m.text(), whole.text())
 		}
+		if skip == 1 && again > 1 { // for the result that comes late
+			t.Errorf("%d of %d readings from the beginning", again, len(cuts))
+		}
 	}
-	// A session that counts is read from its beginning; long ids need not be.
+	// A cursor of an earlier version does not say which ids were issued before it. So a session
+	// that counts is read from its beginning; long ids need not be.
 	long := bytes.ReplaceAll(data, []byte("call_"), []byte("toolu_01ABCDEFGHIJKLMNOP"))
-	if _, err := read(bytes.NewReader(data), int64(len(data)), "x.jsonl", inject.Options{From: cursorAt(t, data, ends[7])}); !errors.Is(err, inject.ErrCursor) {
-		t.Errorf("calls with short ids after the cursor: %v", err)
-	}
-	if _, err := read(bytes.NewReader(long), int64(len(long)), "x.jsonl", inject.Options{From: cursorAt(t, long, lineEnds(long)[7])}); err != nil {
-		t.Errorf("calls with long ids after the cursor: %v", err)
+	for _, c := range []struct {
+		data  []byte
+		calls bool // the cursor has them
+		want  error
+	}{{data, true, nil}, {data, false, inject.ErrCursor}, {long, true, nil}, {long, false, nil}} {
+		ends := lineEnds(c.data)
+		from := cursorAt(t, c.data, ends[7])
+		if from.Calls == nil || from.Offset == 0 {
+			t.Fatalf("cursor %+v", from)
+		}
+		if !c.calls {
+			from.Calls = nil
+		}
+		tr, err := read(bytes.NewReader(c.data), int64(ends[len(ends)-3]), "x.jsonl", inject.Options{From: from}) // without the late result
+		if !errors.Is(err, c.want) {
+			t.Errorf("%+v: %v", from, err)
+		}
+		if err == nil && (tr.Next.Calls == nil) == c.calls {
+			t.Errorf("the cursor after %+v is %+v", from, tr.Next)
+		}
 	}
 }
 

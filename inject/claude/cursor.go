@@ -29,6 +29,7 @@ type tail struct {
 	on       bool
 	stale    bool            // new lines depend on something that the cursor does not have
 	messages map[string]bool // read before
+	before   *unit           // stands for the messages of calls that were read before
 }
 
 // seek prepares the index to continue from the cursor.
@@ -39,6 +40,7 @@ func (x *index) seek(size int64) error {
 	}
 	x.tail.on = true
 	x.tail.messages = map[string]bool{}
+	x.remember(c.Calls)
 	for _, a := range c.Anchors {
 		n := x.chain.node(a.Line)
 		n.known, n.ours = true, a.Ours
@@ -87,6 +89,7 @@ func (x *index) next(size int64) (c inject.Cursor, err error) {
 		return c, nil
 	}
 	c.Offset = x.stableEnd()
+	c.Calls = x.countedBefore(c.Offset)
 	if c.Head, c.Tail, err = inject.Fingerprint(x.file, c.Offset); err != nil {
 		return c, err
 	}

@@ -37,6 +37,7 @@ type unit struct {
 	stamp string // of its first line
 	lines []inject.Span
 	files []inject.Span // attachment records that belong to it
+	calls []*call       // one for each block of a call with an id, in order
 	loose []inject.Span // results that name no call, in order
 }
 
@@ -61,6 +62,7 @@ type index struct {
 	subs    map[string]*group
 	order   []*group
 	calls   map[string]*call  // by name, see calls.go
+	counted []string          // ids of calls that a server may issue again, in file order
 	orphans []string          // call ids of results before which no call was seen, in file order
 	prompts map[string]string // prompt of a sub-agent -> name of the call
 	agents  map[string]string // sub-agent -> name of the call
@@ -211,9 +213,9 @@ func (x *index) addResult(r record, b block, at inject.Span, n *node) {
 		if x.calls[b.ToolUseID] == nil {
 			x.orphans = append(x.orphans, b.ToolUseID)
 		}
-		name := x.answer(b.ToolUseID, at, n)
+		c := x.answer(b.ToolUseID, at, n)
 		if id := rawjson.String(rawjson.Get(r.ToolUseResult, "agentId")); id != "" {
-			x.agents[id] = name
+			x.agents[id] = c.name
 		}
 		return
 	}
@@ -249,10 +251,10 @@ func (x *index) addAssistant(r record, at inject.Span, n *node, g *group) {
 	for _, b := range blocks(m.content) {
 		switch b.Type {
 		case "tool_use", "server_tool_use":
-			name := x.addCall(b.ID, n.unit)
+			c := x.addCall(b, n)
 			if b.Name == "Task" || b.Name == "Agent" {
 				if p := rawjson.String(rawjson.Get(b.Input, "prompt")); p != "" {
-					x.prompts[p] = name
+					x.prompts[p] = c.name
 				}
 			}
 			if b.Name != "" && !slices.Contains(g.tools, b.Name) {
@@ -314,8 +316,8 @@ func (x *index) addProgress(r record, at inject.Span) {
 	inner := parseRecord(message)
 	if r.ParentToolUse != "" {
 		x.agents[id] = r.ParentToolUse
-		if c := x.calls[r.ParentToolUse]; c != nil && c.last != "" {
-			x.agents[id] = c.last
+		if c := x.calls[r.ParentToolUse]; c != nil && c.last != nil {
+			x.agents[id] = c.last.name
 		}
 	}
 	g := x.sub(id)

@@ -263,7 +263,7 @@ func (w *walk) callID(v part, message string, n int) string {
 			id = message + "#" + strconv.Itoa(n)
 		}
 	}
-	if !w.calls[id] && (len(id) >= inject.LeastUniqueCall || !w.calledBefore(id)) {
+	if !w.calls[id] && (!inject.IsCounted(id) || !w.calledBefore(id)) {
 		w.calls[id] = true
 		return id
 	}

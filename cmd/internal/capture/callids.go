@@ -19,7 +19,7 @@ import (
 // made it, or empty.
 func (rd *reading) callID(segment int, id, message string) (string, error) {
 	s := &rd.segments[segment]
-	if s.After == "" || s.Fork || s.Removed || id == "" || len(id) >= inject.LeastUniqueCall {
+	if s.After == "" || s.Fork || s.Removed || !inject.IsCounted(id) {
 		return id, nil
 	}
 	if message != "" {
@@ -83,7 +83,7 @@ func (rd *reading) callsBefore(segment int) (before map[string][]string, err err
 		if err != nil && !errors.As(err, &damage) {
 			return nil, err
 		}
-		if err == nil && len(t.ID) < inject.LeastUniqueCall {
+		if err == nil && inject.IsCounted(t.ID) {
 			before[t.ID] = append(before[t.ID], t.MessageID)
 		}
 	}
