@@ -50,15 +50,12 @@ func (s source) merged(u *unit) (record, error) {
 // A builder makes the second pass: it builds the messages.
 type builder struct {
 	source
-	o        inject.Options
-	nativeID string
-	owners   map[string]*unit
-	results  map[string]inject.Span
+	x *index
 }
 
 // each builds all messages.
 func (x *index) each(emit func(sub string, b inject.Batch) error) error {
-	b := &builder{source: x.file, o: x.o, nativeID: x.t.NativeID, owners: x.owners, results: x.results}
+	b := &builder{x.file, x}
 	batcher := inject.Batcher{Emit: func(b inject.Batch) error { return emit("", b) }}
 	for _, u := range x.units {
 		if !u.kept() {
@@ -91,7 +88,7 @@ func (b *builder) build(u *unit) (*inject.MessageBuilder, error) {
 		return nil, err
 	}
 	c := content{b: b, unit: u}
-	c.Message = schema.Message{ID: u.id, ParentID: u.parent(), Timestamp: stamp(u.stamp), Source: b.nativeID}
+	c.Message = schema.Message{ID: u.id, ParentID: u.parent(), Timestamp: stamp(u.stamp), Source: b.x.t.NativeID}
 	switch u.kind {
 	case modelUnit:
 		c.Role = schema.Assistant
@@ -117,7 +114,7 @@ func stamp(s string) schema.Time { return schema.NewTime(schema.Time(s).Time()) 
 // orphan returns a result whose call is not in the file, because the file is damaged or
 // starts in the middle of a session.
 func (b *builder) orphan(id string) (schema.Tool, []inject.Blob, error) {
-	r, err := b.fetch(b.results[id])
+	r, err := b.fetch(b.x.results[id])
 	out := outcomeOf(parts(r.Content), id, -1)
 	t := schema.Tool{ID: id, Name: out.name, Timestamp: stamp(r.Timestamp)}
 	finish(&t, call{}, out)
@@ -129,7 +126,7 @@ func (b *builder) resultOf(k call, u *unit, loose *int) (outcome, error) {
 	if len(k.result) > 0 && string(k.result) != "null" {
 		return outcomeOf(parts(k.result), k.native, -1), nil
 	}
-	at, n := b.results[k.native], -1
+	at, n := b.x.results[b.x.resultName(k.native, u)], -1
 	if k.native == "" {
 		if *loose >= len(u.loose) {
 			return outcome{}, nil
@@ -182,7 +179,7 @@ func (c *content) add(s spoken) {
 // user adds what the user typed.
 func (c *content) user(r record) {
 	s := userSays(r.Content)
-	line, isCommand := commandLine(r, s, c.b.o)
+	line, isCommand := commandLine(r, s, c.b.x.o)
 	if isCommand {
 		c.AddText(line)
 	}
@@ -192,7 +189,7 @@ func (c *content) user(r record) {
 			c.AddAttachment(attachment(i.file))
 		case isCommand:
 		default:
-			t, _ := c.b.o.Stripped(i.text)
+			t, _ := c.b.x.o.Stripped(i.text)
 			c.AddText(asTyped(r, t))
 		}
 	}
@@ -215,15 +212,12 @@ func (c *content) model(r record) error {
 	ids := map[string]bool{}
 	loose := 0
 	for n, k := range calls(r, s) {
-		id := k.native
+		id := c.b.x.callName(k.native, c.unit)
 		switch {
-		case id == "":
+		case k.native == "":
 			id = c.unit.id + "#" + strconv.Itoa(n)
-		case c.b.owners[id] != c.unit:
-			if k.status == "" && k.result == nil {
-				continue // another message's call, in a copy
-			}
-			id += "@" + c.unit.id
+		case id != k.native && k.status == "" && k.result == nil:
+			continue // another message's call, in a copy
 		}
 		for ids[id] {
 			id += "#" + strconv.Itoa(n)

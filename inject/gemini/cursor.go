@@ -15,7 +15,8 @@ import (
 
 // Limits on what we remember from before a cursor: the messages that a rewind may go
 // back to, copies of messages under other ids, and calls. If new lines depend on
-// more, we read from the beginning.
+// more, we read from the beginning. The ids of calls that a server may issue again are
+// remembered without a limit, as in Claude Code's sessions.
 const (
 	maxAnchors = 256
 	maxCopies  = 256
@@ -41,6 +42,10 @@ func (x *index) seek(size int64) error {
 		return err
 	}
 	x.tail.on = true
+	for _, id := range c.Calls {
+		x.owners[id] = &unit{at: -1}
+		x.calls = append(x.calls, id)
+	}
 	for _, a := range c.Anchors {
 		if id, ok := strings.CutPrefix(a.Line, copyAnchor); ok {
 			if u := x.byID[a.Message]; u != nil {
@@ -49,8 +54,10 @@ func (x *index) seek(size int64) error {
 			continue
 		}
 		if id, ok := strings.CutPrefix(a.Line, callAnchor); ok {
+			if x.owners[id] == nil {
+				x.calls = append(x.calls, id)
+			}
 			x.owners[id] = &unit{id: a.Message, at: -1}
-			x.calls = append(x.calls, id)
 			continue
 		}
 		u := &unit{id: a.Line, at: -1, ours: a.Ours, speaks: a.Ours || a.Line == a.Message}
@@ -95,8 +102,29 @@ func (x *index) next(size int64) (c inject.Cursor, err error) {
 			}
 		}
 	}
-	c.Anchors = x.anchors(c.Offset, begin)
+	c.Anchors, c.Calls = x.anchors(c.Offset, begin), x.countedBefore(c.Offset)
 	return c, nil
+}
+
+// countedBefore lists the ids of calls before an offset that a server may issue again, or
+// nil if they are not known.
+func (x *index) countedBefore(offset int64) []string {
+	if x.tail.on && x.o.From.Calls == nil {
+		return nil
+	}
+	list := []string{}
+	for _, id := range x.calls {
+		if inject.IsCounted(id) && x.isBefore(id, offset) {
+			list = append(list, id)
+		}
+	}
+	return list
+}
+
+// isBefore reports whether a call was made before an offset.
+func (x *index) isBefore(call string, offset int64) bool {
+	u := x.owners[call]
+	return u != nil && (u.at < 0 || u.refs[0].Offset < offset)
 }
 
 // anchors returns the messages of the context when begin was added (nil: the current
@@ -125,9 +153,8 @@ func (x *index) anchors(offset int64, begin *unit) (list []inject.Anchor) {
 	}
 	var made []inject.Anchor
 	for _, id := range slices.Backward(x.calls) {
-		u := x.owners[id]
-		if u != nil && len(made) < maxCalls && (u.at < 0 || u.refs[0].Offset < offset) {
-			made = append(made, inject.Anchor{Line: callAnchor + id, Message: u.id})
+		if len(made) < maxCalls && x.isBefore(id, offset) {
+			made = append(made, inject.Anchor{Line: callAnchor + id, Message: x.owners[id].id})
 		}
 	}
 	slices.Reverse(made)

@@ -63,11 +63,12 @@ type index struct {
 	burst    *unit                  // the first of a run of copies whose context has not come yet
 	spoken   bool                   // some message had content
 	summary  bool                   // the last message was the summary of a compression
-	results  map[string]inject.Span // call -> the message with its result
+	results  map[string]inject.Span // call, by resultName -> the message with its result
 	orphans  []string               // calls with a result, in file order
-	owners   map[string]*unit       // call -> the message with the call
+	owners   map[string]*unit       // call -> the first message with the call
+	latest   map[string]*unit       // call -> the last message with the call
 	calls    []string               // the calls in owners, in order
-	open     map[string]bool        // calls without a result in the call itself
+	open     map[string]bool        // calls in owners without a result in the call itself
 	agents   map[string]string      // sub-agent -> call
 	losses   inject.Losses
 
@@ -87,7 +88,7 @@ type alias struct {
 func newIndex(f io.ReaderAt, path string, o inject.Options) *index {
 	return &index{
 		file: source{f}, path: path, o: o, byID: map[string]*unit{}, aliases: map[string]alias{}, contents: contents{},
-		results: map[string]inject.Span{}, owners: map[string]*unit{}, open: map[string]bool{}, agents: map[string]string{},
+		results: map[string]inject.Span{}, owners: map[string]*unit{}, latest: map[string]*unit{}, open: map[string]bool{}, agents: map[string]string{},
 		t: &inject.Transcript{Agent: Name},
 	}
 }
@@ -237,11 +238,18 @@ func (x *index) addModel(r record, u *unit, s spoken, afterSummary bool) {
 		if c.native != "" && x.owners[c.native] == nil {
 			x.owners[c.native] = u
 			x.calls = append(x.calls, c.native)
+			if x.tail.on && x.o.From.Calls == nil && inject.IsCounted(c.native) {
+				x.tail.stale = true // a call before the cursor may have that id
+			}
 		}
-		x.open[c.native] = c.result == nil && c.status == ""
-		u.asks = u.asks || c.native == "" && x.open[""]
+		isOpen := c.result == nil && c.status == ""
+		if x.owners[c.native] == u {
+			x.open[c.native] = isOpen
+		}
+		x.latest[c.native] = u
+		u.asks = u.asks || c.native == "" && isOpen
 		if c.agent != "" {
-			x.agents[c.agent] = c.native
+			x.agents[c.agent] = x.callName(c.native, u)
 		}
 		x.t.AddTool(c.name)
 	}
@@ -254,15 +262,38 @@ func (x *index) addModel(r record, u *unit, s spoken, afterSummary bool) {
 	}
 }
 
+// callName returns the name of the call with an id by message u: the id, unless an earlier
+// message has a call with it.
+func (x *index) callName(id string, u *unit) string {
+	if id == "" || x.owners[id] == u {
+		return id
+	}
+	return id + "@" + u.id
+}
+
+// resultName returns the name under which x.results has the result for that call. u is nil
+// if the call is not known yet.
+func (x *index) resultName(id string, u *unit) string {
+	if u == nil || !inject.IsCounted(id) {
+		return id
+	}
+	return x.callName(id, u)
+}
+
 // addResults records the tool results in a user's turn. toolCalls has them too,
 // except in checkpoints.
 func (x *index) addResults(results [][]byte, u *unit, at inject.Span) {
 	n := 0
 	for _, p := range results {
 		if id := rawjson.String(rawjson.Get(p, "id")); id != "" {
-			if _, ok := x.results[id]; !ok { // keep the first: copies in a new context may be cut
-				x.orphans = append(x.orphans, id)
-				x.results[id] = at
+			made := x.latest[id]
+			name := x.resultName(id, made)
+			x.tail.stale = x.tail.stale || x.tail.on && made == nil && inject.IsCounted(id)
+			if _, ok := x.results[name]; !ok { // keep the first: copies in a new context may be cut
+				x.results[name] = at
+				if name == id {
+					x.orphans = append(x.orphans, id)
+				}
 			}
 			continue
 		}
