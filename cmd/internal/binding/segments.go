@@ -86,8 +86,11 @@ func FirstOf(segments []Segment, i int) int {
 // Continues reports whether a session with these segments continues one that was
 // captured.
 func Continues(segments []Segment) bool {
-	return len(segments) > 0 && (segments[0].After != "" || segments[0].Fork)
+	return len(segments) > 0 && segments[0].Continues()
 }
+
+// Continues reports whether the segment continues a conversation that another part began.
+func (s Segment) Continues() bool { return s.After != "" || s.Fork }
 
 // BeginsAnew reports whether a session began a conversation rather than resumed one.
 func BeginsAnew(segments []Segment) bool {

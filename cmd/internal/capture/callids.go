@@ -3,6 +3,7 @@ package capture
 import (
 	"errors"
 	"slices"
+	"strings"
 
 	"cortext/cmd/internal/binding"
 	"cortext/inject"
@@ -13,19 +14,24 @@ import (
 // Some models' servers count calls from the beginning in each session. In a conversation
 // that continues in another session, maybe in another clone, two calls would have one id, and
 // the later one would take the place of the earlier one. So there the id of a call gets the
-// session's id, unless it is too long for such a count.
+// session's id, unless it is too long for such a count. A fork repeats messages of its
+// original: their calls keep the ids that they have there, where more calls may precede them
+// than in the fork.
 
 // callID returns the id under which a conversation holds a call. message is the one that
 // made it, or empty.
 func (rd *reading) callID(segment int, id, message string) (string, error) {
 	s := &rd.segments[segment]
-	if s.After == "" || s.Fork || s.Removed || !inject.IsCounted(id) {
+	if !s.Continues() || s.Removed || !inject.IsCounted(id) {
 		return id, nil
 	}
 	if message != "" {
 		before, err := rd.callsBefore(segment)
-		if err != nil || slices.Contains(before[id], message) {
-			return id, err // as captured by an earlier version
+		if err != nil {
+			return "", err
+		}
+		if have, ok := before.find(id, message); ok {
+			return have, nil
 		}
 	}
 	return id + "#" + rd.nativeID, nil
@@ -33,7 +39,7 @@ func (rd *reading) callID(segment int, id, message string) (string, error) {
 
 // nameCalls sets the ids under which a conversation holds the calls of a message.
 func (rd *reading) nameCalls(segment int, m *schema.Message) (err error) {
-	if rd.segments[segment].After == "" {
+	if !rd.segments[segment].Continues() {
 		return nil
 	}
 	m.ToolCalls, m.Blocks = slices.Clone(m.ToolCalls), slices.Clone(m.Blocks)
@@ -60,36 +66,80 @@ func (rd *reading) nameTools(segment int, calls []schema.Tool) (err error) {
 	return nil
 }
 
-// callsBefore returns the messages that made the calls that a conversation had before this
-// reading, by call.
-func (rd *reading) callsBefore(segment int) (before map[string][]string, err error) {
+// made holds the ids of calls that a server may issue again, by the message that made them.
+type made map[string][]string
+
+func (c made) add(m schema.Message) {
+	for _, call := range m.ToolCalls {
+		if inject.IsCounted(issued(call.ID)) && !slices.Contains(c[m.ID], call.ID) {
+			c[m.ID] = append(c[m.ID], call.ID)
+		}
+	}
+}
+
+// find returns the id under which a conversation holds the call that the transcript names
+// id: the same, as also an earlier version captured it, or with another ending.
+func (c made) find(id, message string) (string, bool) {
+	have := c[message]
+	if slices.Contains(have, id) {
+		return id, true
+	}
+	i := slices.IndexFunc(have, func(have string) bool {
+		rest, ok := strings.CutPrefix(have, id)
+		return ok && issued(rest) == ""
+	})
+	if i < 0 {
+		return "", false
+	}
+	return have[i], true
+}
+
+// issued returns the id of a call without the endings that keep it apart from others.
+func issued(id string) string {
+	if i := strings.IndexAny(id, "#@"); i >= 0 {
+		return id[:i]
+	}
+	return id
+}
+
+// callsBefore returns the calls that a conversation had before this reading.
+func (rd *reading) callsBefore(segment int) (before made, err error) {
 	at := binding.FirstOf(rd.segments, segment)
 	if before = rd.calls[at]; at < 0 || before != nil {
 		return before, nil
 	}
-	conv := rd.homes[at].tree
-	if conv == nil {
-		conv = rd.homes[at].conv
+	var convs []*store.Conversation
+	for _, conv := range []*store.Conversation{rd.homes[at].tree, rd.homes[at].conv, rd.homes[at].aside} {
+		if conv != nil && !slices.Contains(convs, conv) {
+			convs = append(convs, conv)
+		}
 	}
-	if conv == nil {
-		if conv, err = rd.c.ws.Store.Conversation(rd.segments[at].Path); err != nil {
+	before = made{}
+	for _, conv := range convs {
+		if err := before.read(conv); err != nil {
 			return nil, err
 		}
-		defer func() { err = errors.Join(err, conv.Close()) }()
 	}
-	before = map[string][]string{}
-	for t, err := range conv.Tools() {
-		var damage *store.Damage
-		if err != nil && !errors.As(err, &damage) {
-			return nil, err
-		}
-		if err == nil && inject.IsCounted(t.ID) {
-			before[t.ID] = append(before[t.ID], t.MessageID)
+	for _, r := range rd.beside {
+		for _, m := range r.Batch.Messages {
+			before.add(m)
 		}
 	}
 	if rd.calls == nil {
-		rd.calls = map[int]map[string][]string{}
+		rd.calls = map[int]made{}
 	}
 	rd.calls[at] = before
 	return before, nil
+}
+
+// read adds the calls of a conversation.
+func (c made) read(conv *store.Conversation) error {
+	for m, err := range conv.Messages() {
+		var damage *store.Damage
+		if err != nil && !errors.As(err, &damage) {
+			return err
+		}
+		c.add(m)
+	}
+	return nil
 }

@@ -32,7 +32,8 @@ type reading struct {
 	begun    []*store.Conversation // conversations staged for commands in the transcript
 	followed map[string]bool       // the From values of segments added for commands
 
-	calls map[int]map[string][]string // see [reading.callsBefore]; by segment
+	calls  map[int]made // see [reading.callsBefore]; by segment
+	beside []Records    // what transcripts of other sessions have of the conversations
 }
 
 // close closes what was opened for added segments.

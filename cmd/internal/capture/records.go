@@ -67,7 +67,7 @@ func (c *Capture) Recorded(ctx context.Context, e store.Entry, natives []string)
 			whole = false
 			continue
 		}
-		rec, ok, err := c.recordedIn(ctx, nativeSession{agent, n.id, file}, e, all)
+		rec, ok, err := c.recordedIn(ctx, nativeSession{agent, n.id, file}, recipient{e, all, list})
 		if errors.Is(err, fs.ErrNotExist) {
 			ok, err = false, nil
 		}
@@ -87,11 +87,18 @@ type nativeSession struct {
 	file  string
 }
 
+// A recipient is a conversation that transcripts are read for.
+type recipient struct {
+	store.Entry
+	all    []store.Entry // all conversations
+	beside []Records     // what transcripts of its earlier sessions have
+}
+
 // recordedIn reads one transcript. ok is false if none of it is known to belong to the
 // conversation.
-func (c *Capture) recordedIn(ctx context.Context, n nativeSession, e store.Entry, all []store.Entry) (rec Records, ok bool, err error) {
+func (c *Capture) recordedIn(ctx context.Context, n nativeSession, e recipient) (rec Records, ok bool, err error) {
 	agent := n.agent
-	segments, err := c.Binder.segmentsOf(all, agent.Name(), n.id)
+	segments, err := c.Binder.segmentsOf(e.all, agent.Name(), n.id)
 	if err != nil {
 		return rec, false, err
 	}
@@ -110,9 +117,18 @@ func (c *Capture) recordedIn(ctx context.Context, n nativeSession, e store.Entry
 	if cached, ok := c.Cached(agent.Name(), n.id); ok {
 		b.Roots = cached.Roots
 	}
-	rd := &reading{ingestion: &ingestion{c: c, ctx: ctx, agent: agent, nativeID: n.id, binding: b}, segments: slices.Clone(segments)}
+	conv, err := c.ws.Store.OpenDamaged(e.Entry)
+	if err != nil {
+		return rec, false, err
+	}
+	defer conv.Close()
+	rd := &reading{ingestion: &ingestion{c: c, ctx: ctx, agent: agent, nativeID: n.id, binding: b}, segments: slices.Clone(segments), beside: e.beside}
 	for i := range rd.segments {
-		rd.homes = append(rd.homes, &home{segment: &rd.segments[i]})
+		h := &home{segment: &rd.segments[i]}
+		if ours(h.segment) {
+			h.conv = conv
+		}
+		rd.homes = append(rd.homes, h)
 	}
 	if err := rd.leaveRemoved(t); err != nil {
 		return rec, false, err

@@ -26,7 +26,7 @@ func (bd *Binder) segmentsOf(all []store.Entry, agent, nativeID string) ([]bindi
 			if src.Agent != agent || src.NativeID != nativeID {
 				continue
 			}
-			s := binding.Segment{Segment: registry.Segment{Path: e.Path, ID: e.Session.ID, From: src.From, After: src.After, Fork: i > 0 && src.From == "" && src.After == ""}}
+			s := binding.Segment{Segment: registry.Segment{Path: e.Path, ID: e.Session.ID, From: src.From, After: src.After, Fork: i > 0 && src.After == ""}}
 			at := slices.IndexFunc(list, func(have binding.Segment) bool { return have.From == s.From })
 			if at < 0 {
 				list = append(list, s)
