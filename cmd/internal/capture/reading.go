@@ -169,6 +169,9 @@ func (rd *reading) messages() error {
 		}
 		defer t.Close()
 	}
+	if !again {
+		t.NativeID = rd.nativeID // what is new may not show it, if the file has another name
+	}
 	defer rd.close()
 	r, err := rd.routerFor(t, again)
 	if err != nil {
