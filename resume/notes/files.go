@@ -274,21 +274,46 @@ func MayChange(t schema.Tool) bool {
 	switch schema.KindOf(t.Name) {
 	case schema.ShellTool:
 		script := commandOf(t)
-		commits := func(c command) bool {
-			if c.run[0] != "git" {
-				return false
-			}
-			verb := gitVerb(c.run[1:])
-			return len(verb) > 0 && slices.Contains([]string{"add", "commit", "push"}, verb[0])
-		}
-		may := func(c command) bool {
-			return !c.looks || matches("writing programs", strings.Join(c.run, " "))
-		}
-		return commandOutcome(t, script) != Refused && (script.writes || script.chain(func(c command) bool { return may(c) && !commits(c) }) != "")
+		return commandOutcome(t, script) != Refused && (script.writes || script.mayChange())
 	case schema.OtherTool:
 		return Outcome(t) != Refused
 	}
 	return false
+}
+
+// MayLeave is [MayChange] for a call that made a commit. What the call only prints into a file is
+// in that commit, or its name is known, unless it did not add the file.
+func MayLeave(t schema.Tool) bool {
+	script, names := commandOf(t), Changed(t)
+	for _, c := range script.commands {
+		names = append(names, c.staged()...)
+	}
+	return script.mayChange() || slices.ContainsFunc(script.commands, func(c command) bool {
+		return slices.ContainsFunc(c.targets, func(into target) bool {
+			return !slices.ContainsFunc(names, func(name string) bool { return strings.HasSuffix(name, clean(into.path)) })
+		})
+	})
+}
+
+// mayChange reports whether a script has commands that may change files, other than by what
+// they print. A command that commits does not.
+func (s script) mayChange() bool {
+	return slices.ContainsFunc(s.commands, func(c command) bool {
+		return len(c.run) > 0 && len(c.staged()) == 0 && (!c.looks || matches("writing programs", strings.Join(c.run, " ")))
+	})
+}
+
+// staged returns the words of a git command that adds files to a commit, or sends commits, from its
+// verb on; nil for every other command.
+func (c command) staged() []string {
+	if len(c.run) == 0 || c.run[0] != "git" {
+		return nil
+	}
+	verb := gitVerb(c.run[1:])
+	if len(verb) == 0 || !slices.Contains([]string{"add", "commit", "push"}, verb[0]) {
+		return nil
+	}
+	return verb
 }
 
 func commandOf(t schema.Tool) script {

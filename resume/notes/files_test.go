@@ -58,6 +58,29 @@ func TestFiles(t *testing.T) {
 	})
 }
 
+// TestMayLeave: a call that commits leaves nothing of what it prints into the files that it adds, or
+// into files whose names are known.
+func TestMayLeave(t *testing.T) {
+	for _, c := range []struct {
+		command string
+		may     bool
+	}{
+		{"git add a.go && git commit -qm a", false},
+		{"printf x >a.go; git add a.go; git commit -m a", false},
+		{"printf x >a.go && printf x >b.go && git add a.go && git commit -m a", false},
+		{"for i in 1 2; do echo x > a-$i.go; git add a-$i.go; git commit -m $i; done", false},
+		{"for i in 1 2; do echo x > a-$i.go; echo x > b-$i.go; git add a-$i.go; git commit -m $i; done", true},
+		{"make a && git add a.go && git commit -m a", true},
+		{"python3 gen.py > a.go; git add a.go; git commit -m a", true},
+		{"git checkout a.go && git commit -am a", true},
+	} {
+		call := schema.Tool{Name: "Bash", Input: schema.Raw(`{"command":"` + c.command + `"}`), Success: new(true)}
+		if got := MayLeave(call); got != c.may {
+			t.Errorf("%s: %t", c.command, got)
+		}
+	}
+}
+
 // TestChanged: what a call changed is certain if it names it; otherwise it may have.
 func TestChanged(t *testing.T) {
 	for _, c := range []struct {

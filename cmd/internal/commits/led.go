@@ -70,13 +70,16 @@ func (c Commits) trace(ctx context.Context, commit git.Logged, shown *history.Sh
 			continue
 		}
 		changed, may := notes.Changed(call), notes.MayChange(call)
+		made := madeBy(call, commit)
+		if may && !made && commits(call) {
+			may = notes.MayLeave(call)
+		}
 		switch {
 		case addsAll(call):
 			staged = asked.ID
 		case may && staged == asked.ID:
 			staged = ""
 		}
-		made := madeBy(call, commit)
 		if commits(call) && !made && staged == asked.ID { // what this message led to so far, if only perhaps, is in that commit
 			may = false
 			t.may = slices.DeleteFunc(t.may, func(m schema.Message) bool { return m.ID == asked.ID })
