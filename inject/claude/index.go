@@ -214,7 +214,8 @@ func (x *index) addResult(r record, b block, at inject.Span, n *node) {
 			x.orphans = append(x.orphans, b.ToolUseID)
 		}
 		c := x.answer(b.ToolUseID, at, n)
-		if id := rawjson.String(rawjson.Get(r.ToolUseResult, "agentId")); id != "" {
+		id := rawjson.String(rawjson.Get(r.ToolUseResult, "agentId"))
+		if by := x.agents[id]; id != "" && (by == "" || strings.HasPrefix(by, c.id)) { // else the call resumed it
 			x.agents[id] = c.name
 		}
 		return

@@ -19,7 +19,7 @@ import (
 // than in the fork.
 
 // callID returns the id under which a conversation holds a call. message is the one that
-// made it, or empty.
+// made it; empty: it is not known.
 func (rd *reading) callID(segment int, id, message string) (string, error) {
 	s := &rd.segments[segment]
 	if !s.Continues() || s.Removed || !inject.IsCounted(id) {

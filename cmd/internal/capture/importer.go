@@ -415,7 +415,7 @@ func (im *Importer) subagent(ctx context.Context, parent *store.Conversation, t 
 		return err
 	}
 	defer sc.Close()
-	r, err := appendSubagent(sc, subagentOf{parent, t, t.NativeID, ""}, func(tx *store.Tx) error {
+	r, err := appendSubagent(sc, subagentOf{parent: parent, transcript: t, nativeID: t.NativeID}, func(tx *store.Tx) error {
 		return pump{ctx, im.c.ws.Attachments.For([]string{id}), nil}.run(t, func(_ string, b inject.Batch) error { return tx.Append(b.Batch) })
 	})
 	if err != nil {

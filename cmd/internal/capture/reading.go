@@ -32,8 +32,9 @@ type reading struct {
 	begun    []*store.Conversation // conversations staged for commands in the transcript
 	followed map[string]bool       // the From values of segments added for commands
 
-	calls  map[int]made // see [reading.callsBefore]; by segment
-	beside []Records    // what transcripts of other sessions have of the conversations
+	started map[string]string // sub-agent -> the call that started it, as far as it was read
+	calls   map[int]made      // see [reading.callsBefore]; by segment
+	beside  []Records         // what transcripts of other sessions have of the conversations
 }
 
 // close closes what was opened for added segments.
@@ -199,13 +200,14 @@ func (rd *reading) messages() error {
 		if err != nil {
 			return err
 		}
-		_, err = appendSubagent(sc, subagentOf{parent, t, sub, call}, func(tx *store.Tx) error { return tx.Append(batch.Batch) })
+		_, err = appendSubagent(sc, subagentOf{parent, t, sub, call, false}, func(tx *store.Tx) error { return tx.Append(batch.Batch) })
 		return err
 	})
 	if err != nil {
 		return err
 	}
 	b.Learn(t)
+	rd.started = t.Calls
 	if err := r.finish(); err != nil {
 		return err
 	}

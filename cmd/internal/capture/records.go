@@ -1,6 +1,7 @@
 package capture
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -173,6 +174,7 @@ func (c *Capture) recordedIn(ctx context.Context, n nativeSession, e recipient) 
 		return rec, false, err
 	}
 	for _, s := range subs {
+		s.ToolCallID = cmp.Or(t.Calls[s.NativeID], s.ToolCallID)
 		names := map[string]bool{} // that the call may have in the conversation
 		for i := range rd.segments {
 			if id, err := rd.callID(i, s.ToolCallID, ""); err == nil && ours(&rd.segments[i]) {

@@ -15,6 +15,7 @@ type subagentOf struct {
 	transcript *inject.Transcript
 	nativeID   string
 	call       string // the parent's call that started it
+	certain    bool   // the parent's transcript says so
 }
 
 // appendSubagent appends to the conversation of a sub-agent and describes it the first
@@ -41,6 +42,11 @@ func fillSubagent(tx *store.Tx, of subagentOf, add func(*store.Tx) error) error 
 		return err
 	}
 	if len(s.Sources) > 0 {
+		// Before the call had a result, at most the server's id for it was known. A later call
+		// may have resumed the sub-agent.
+		if l := s.Links; of.certain && l != nil && (l.ToolCallID == "" || issued(l.ToolCallID) == issued(of.call)) {
+			l.ToolCallID = of.call
+		}
 		return tx.Count()
 	}
 	if err := tx.Recount(); err != nil { // to learn when it began
@@ -72,7 +78,11 @@ func (rd *reading) subagent(s inject.Subagent) error {
 	if err != nil || size == 0 {
 		return nil // gone or still empty
 	}
-	at, ok, err := rd.segmentOfCall(s.ToolCallID)
+	call, certain := rd.started[s.NativeID]
+	if !certain {
+		call = s.ToolCallID
+	}
+	at, ok, err := rd.segmentOfCall(call)
 	if err != nil || !ok {
 		return err
 	}
@@ -109,12 +119,11 @@ func (rd *reading) subagent(s inject.Subagent) error {
 	if err != nil {
 		return err
 	}
-	call, err := rd.callID(at, s.ToolCallID, "")
-	if err != nil {
+	if call, err = rd.callID(at, call, ""); err != nil {
 		tx.Rollback()
 		return err
 	}
-	cp, err := rd.deliverSubagent(tx, subagentOf{conv, t, s.NativeID, call})
+	cp, err := rd.deliverSubagent(tx, subagentOf{conv, t, s.NativeID, call, certain})
 	if err != nil {
 		tx.Rollback()
 		return err
