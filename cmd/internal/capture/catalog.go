@@ -76,6 +76,17 @@ func (c *catalog) seen() string {
 	return c.ws.IDs.Seen()
 }
 
+// noteRoots notes the lines with which forks of a session may begin that was captured during
+// a scan.
+func (c *catalog) noteRoots(agent string, roots []string) {
+	if c.scan == nil || c.scan.roots[agent] == nil {
+		return // they are found when they are needed
+	}
+	for _, root := range roots {
+		c.scan.roots[agent][root] = true
+	}
+}
+
 // namedIn returns the conversations that list a session as a source, one per line, or ""
 // if they are not known.
 func (c *catalog) namedIn(agent, nativeID string) string {

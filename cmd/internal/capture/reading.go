@@ -339,6 +339,7 @@ func (rd *reading) remember(r *router) {
 			b.Roots = append(b.Roots, root)
 		}
 	}
+	rd.c.catalog.noteRoots(rd.agent.Name(), b.Roots)
 	if t.LastReply != "" {
 		b.Reply = EndOf(t.LastReply)
 	}
