@@ -111,7 +111,8 @@ func runInit(a *app, cmd *cobra.Command, o initOptions) error {
 	if err != nil {
 		return err
 	}
-	r := initRun{app: a, cmd: cmd, dir: dir, isNew: install.IsNew(dir), initOptions: o}
+	_, err = os.Lstat(filepath.Join(dir, attributesFile))
+	r := initRun{app: a, cmd: cmd, dir: dir, isNew: install.IsNew(dir), hasAttributes: err == nil, initOptions: o}
 	if err := r.check(); err != nil {
 		return err
 	}
@@ -160,7 +161,7 @@ func runInit(a *app, cmd *cobra.Command, o initOptions) error {
 		return printInitJSON(a.screen, dir, created, planned)
 	}
 	if !shown {
-		printGroups(a.screen, created, planned, verbs{"made ", "updated ", "removed "})
+		printGroups(a.screen, append(r.own(created), planned...), verbs{"made ", "updated ", "removed "})
 	}
 	printKept(a.screen, planned)
 	fmt.Fprint(a.screen.out, merging)
@@ -184,11 +185,12 @@ func runInit(a *app, cmd *cobra.Command, o initOptions) error {
 
 // An initRun is one call of init.
 type initRun struct {
-	app   *app
-	cmd   *cobra.Command
-	dir   string
-	isNew bool
-	again bool // the agents come from an earlier init, so nobody is asked
+	app           *app
+	cmd           *cobra.Command
+	dir           string
+	isNew         bool
+	hasAttributes bool // the folder has a .gitattributes
+	again         bool // the agents come from an earlier init, so nobody is asked
 	initOptions
 }
 
@@ -277,7 +279,7 @@ func (r *initRun) dryRun(planned []inject.Change) error {
 	if r.app.screen.asJSON {
 		return printInitJSON(r.app.screen, r.dir, missing, planned)
 	}
-	printDryInit(r.app.screen, missing, planned)
+	printDryInit(r.app.screen, append(r.own(missing), planned...))
 	return nil
 }
 
@@ -289,7 +291,7 @@ func (r *initRun) showPlan(planned []inject.Change) (bool, error) {
 		return false, err
 	}
 	fmt.Fprintf(r.app.screen.out, "In %s, cortext will\n", visible(r.dir))
-	printGroups(r.app.screen, missing, planned, verbs{"  make ", "  update ", "  remove "})
+	printGroups(r.app.screen, append(r.own(missing), planned...), verbs{"  make ", "  update ", "  remove "})
 	fmt.Fprintf(r.app.screen.out, "  link %s/ to this program\n", visible(r.fromHome(linksOn(r.app.machine()).dir, "~")))
 	return true, nil
 }

@@ -42,22 +42,33 @@ func changing(changes []inject.Change) (n int) {
 // mostNamed is the maximum number of commands listed by name.
 const mostNamed = 2
 
-// printGroups prints the changes to files, one line per folder, because an agent has
-// fourteen commands.
-func printGroups(on screen, made []string, changes []inject.Change, v verbs) {
-	var all []inject.Change
-	for _, name := range made {
-		if name != ".workspace" && !strings.HasPrefix(name, ".workspace/local") {
-			all = append(all, inject.Change{Path: name, Action: inject.Create})
+// attributesFile may be there before init, which then adds lines to it.
+const attributesFile = ".gitattributes"
+
+// own returns the changes to files of the workspace that a user cares about.
+func (r *initRun) own(names []string) (changes []inject.Change) {
+	for _, name := range names {
+		switch {
+		case name == ".workspace", strings.HasPrefix(name, ".workspace/local"):
+		case name == attributesFile && r.hasAttributes:
+			changes = append(changes, inject.Change{Path: name, Action: inject.Update})
+		default:
+			changes = append(changes, inject.Change{Path: name, Action: inject.Create})
 		}
 	}
+	return changes
+}
+
+// printGroups prints the changes to files, one line per folder, because an agent has
+// fourteen commands.
+func printGroups(on screen, changes []inject.Change, v verbs) {
 	type group struct {
 		folder string
 		action inject.Action
 	}
 	var order []group
 	commands, others := map[group][]string{}, map[group][]string{}
-	for _, c := range append(all, changes...) {
+	for _, c := range changes {
 		verb := v.of(c.Action)
 		if verb == "" {
 			continue
@@ -120,10 +131,7 @@ func printKept(on screen, changes []inject.Change) {
 	}
 }
 
-func printDryInit(on screen, missing []string, planned []inject.Change) {
-	for _, name := range missing {
-		fmt.Fprintf(on.out, "would make %s\n", visible(name))
-	}
+func printDryInit(on screen, planned []inject.Change) {
 	v := verbs{"would make ", "would update ", "would remove "}
 	for _, c := range planned {
 		if verb := v.of(c.Action); verb != "" {
@@ -134,7 +142,7 @@ func printDryInit(on screen, missing []string, planned []inject.Change) {
 		}
 	}
 	printKept(on, planned)
-	if changing(planned)+len(missing) == 0 {
+	if changing(planned) == 0 {
 		fmt.Fprintln(on.out, "nothing to do")
 	}
 }
