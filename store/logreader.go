@@ -138,7 +138,7 @@ func parseRecord[R any](rec jsonl.Record, k logKind[R]) (R, error) {
 	return r, nil
 }
 
-// Undamaged leaves out the damage that a sequence of records has.
+// Undamaged returns a sequence of records without its reports of damage.
 func Undamaged[R any](seq iter.Seq2[R, error]) iter.Seq2[R, error] {
 	return func(yield func(R, error) bool) {
 		for r, err := range seq {

@@ -281,8 +281,9 @@ func MayChange(t schema.Tool) bool {
 	return false
 }
 
-// MayLeave is [MayChange] for a call that made a commit. What the call only prints into a file is
-// in that commit, or its name is known, unless it did not add the file.
+// MayLeave is [MayChange] for a call that made a commit: it reports whether the call may have
+// changed files that it did not commit and does not name. What its commands only print into files
+// leaves none of these if it names or adds the files.
 func MayLeave(t schema.Tool) bool {
 	script, names := commandOf(t), Changed(t)
 	for _, c := range script.commands {

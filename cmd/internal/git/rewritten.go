@@ -47,7 +47,7 @@ func (x Exchange) wantKept(ctx context.Context, up upstream) error {
 		if len(both(gone, commits)) == 0 {
 			continue
 		}
-		// What it was after that lacks them.
+		// The later tips of the branch, which lack these commits.
 		for _, since := range were[:i] {
 			if IsAncestor(ctx, x.Root, since.commit, "HEAD") && !IsAncestor(ctx, x.Root, since.commit, was.commit) &&
 				!(up.elsewhere && IsAncestor(ctx, x.Root, since.commit, up.merged)) {
