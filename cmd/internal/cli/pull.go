@@ -48,12 +48,24 @@ of this work tree. Your branches, the index and other files stay as they are.`,
 			case p.Open != "":
 				a.screen.hint("resolve what else git status names, then finish: git " + p.Open + " --continue")
 			case p.Merged:
-				fmt.Fprintln(a.screen.out, "merged")
+				printMerged(a.screen, p)
 			default:
 				fmt.Fprintln(a.screen.out, "there is nothing new")
 			}
 			return nil
 		}),
+	}
+}
+
+// printMerged says how many conversations a pull has changed, and which are gone.
+func printMerged(on screen, p git.Pulled) {
+	if n := len(p.Changed) + len(p.Removed); n > 0 {
+		fmt.Fprintf(on.out, "merged %s\n", count(n, "conversation"))
+	} else {
+		fmt.Fprintln(on.out, "merged")
+	}
+	for _, name := range p.Removed {
+		fmt.Fprintf(on.out, "%s was removed in another clone\n", visible(name))
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -58,11 +59,13 @@ func (e *StagedError) Error() string {
 // processors lost up to 23 races in one push (scripts/pushers.sh).
 const mostRaces = 100
 
-// Pulled says what a pull did.
+// Pulled says what a pull did. Folders are those of conversations, relative to the root.
 type Pulled struct {
-	Merged bool     // the upstream had something new
-	Kept   []string // folders that one side of a merge under way had deleted and the other continued
-	Open   string   // the operation that the user has to finish before a pull can merge, or ""
+	Merged  bool     // the upstream had something new
+	Changed []string // folders that are new or have changed
+	Removed []string // folders that are gone
+	Kept    []string // folders that one side of a merge under way had deleted and the other continued
+	Open    string   // the operation that the user has to finish before a pull can merge, or ""
 }
 
 // Pull fetches the upstream of the current branch and merges it, if all that it changes is
@@ -78,11 +81,37 @@ func (x Exchange) Pull(ctx context.Context) (p Pulled, err error) {
 			p.Open = Operation(x.Root)
 			return nil
 		}
-		p.Merged, err = x.merge(ctx)
+		before, _ := Head(x.Root)
+		if p.Merged, err = x.merge(ctx); err == nil && p.Merged {
+			p.Changed, p.Removed, _ = x.between(ctx, before.Commit, "HEAD") // it is merged, whatever is said of it
+		}
 		p.Merged = p.Merged || len(p.Kept) > 0
 		return err
 	})
 	return p, err
+}
+
+// between lists the folders of conversations that have changed from one commit to another, and
+// those that are gone. A folder that is below another day now has changed.
+func (x Exchange) between(ctx context.Context, from, to string) (changed, removed []string, err error) {
+	out, err := read(ctx, x.Root, "diff-tree", "-r", "-t", "-z", "--raw", "--no-renames", "--relative", from, to, "--", x.Folders[0])
+	if err != nil {
+		return nil, nil, err
+	}
+	there := map[string]bool{} // by name
+	fields := strings.Split(out, "\x00")
+	for i := 0; i+1 < len(fields); i += 2 { // :mode mode id id letter, then the path
+		info, folder := fields[i], fields[i+1]
+		if !strings.Contains(info[:min(len(info), 14)], "040000") || strings.Count(folder, "/") != conversationDepth-1 {
+			continue
+		}
+		if strings.HasSuffix(info, " D") {
+			removed = append(removed, folder)
+		} else {
+			changed, there[path.Base(folder)] = append(changed, folder), true
+		}
+	}
+	return changed, slices.DeleteFunc(removed, func(folder string) bool { return there[path.Base(folder)] }), nil
 }
 
 // pullFile, in a work tree's git folder, is locked while a process fetches and merges.
