@@ -112,7 +112,7 @@ tests() {
 	grep -aE '^ok' "$results/tests"
 	awk '
 		/^=== / {now = $3}
-		/_test\.go:[0-9]+: / && why[now] !~ /NOT RUN/ {why[now] = $0; sub(/^ */, "", why[now])}
+		/^ *[a-z_]+\.go:[0-9]+: / && why[now] !~ /NOT RUN/ {why[now] = $0; sub(/^ */, "", why[now])}
 		/--- (SKIP|PASS): / {result[$3] = $2}
 		/^ok/ {
 			for (name in result) printf "%s\t%s %s\t%s\n", result[name], $2, name, why[name]

@@ -142,7 +142,7 @@ func TestGitMerge(t *testing.T) {
 	check()
 
 	// If git does not honour the attributes, as on a forge, it leaves markers.
-	if err := os.Remove(filepath.Join(dir, attributesFile)); err != nil {
+	if err := os.Remove(filepath.Join(dir, AttributesFile)); err != nil {
 		t.Fatal(err)
 	}
 	commit("no attributes")

@@ -14,10 +14,11 @@ import (
 	"cortext/store/internal/lines"
 )
 
-const (
-	attributesFile = ".gitattributes"
-	ignoreFile     = localDir + "/.gitignore"
-)
+// AttributesFile, in a workspace's folder, tells git how to merge the files of conversations. It
+// may have other lines.
+const AttributesFile = ".gitattributes"
+
+const ignoreFile = localDir + "/.gitignore"
 
 // attributes make git merge the logs, session.json and summaries of two clones by keeping
 // the lines of both, without touching their line ends, nor those of attachments.
@@ -71,7 +72,7 @@ func initialize(s *Files) (created []string, err error) {
 	} else if made {
 		created = append(created, ignoreFile)
 	}
-	old, err := s.readRegular(attributesFile)
+	old, err := s.readRegular(AttributesFile)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return created, err
 	}
@@ -85,10 +86,10 @@ func initialize(s *Files) (created []string, err error) {
 	if len(text) == len(old) {
 		return created, nil
 	}
-	if err := s.WriteFile(attributesFile, text); err != nil {
+	if err := s.WriteFile(AttributesFile, text); err != nil {
 		return created, err
 	}
-	return append(created, attributesFile), nil
+	return append(created, AttributesFile), nil
 }
 
 // missingAttributes returns the lines missing from .gitattributes.
@@ -104,7 +105,7 @@ func missingAttributes(text []byte) (missing []string) {
 // MissingAttributes returns the lines that Init would add to the folder's .gitattributes, and
 // reports whether it has others that Init adds.
 func MissingAttributes(root string) (missing []string, some bool, err error) {
-	b, err := os.ReadFile(filepath.Join(root, attributesFile))
+	b, err := os.ReadFile(filepath.Join(root, AttributesFile))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, false, explain(err)
 	}

@@ -42,7 +42,7 @@ func TestFind(t *testing.T) {
 func TestInit(t *testing.T) {
 	dir := t.TempDir()
 	theirs := "*.png binary" // no newline at the end
-	if err := os.WriteFile(filepath.Join(dir, attributesFile), []byte(theirs), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, AttributesFile), []byte(theirs), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	s, created, err := Init(dir)
@@ -50,10 +50,10 @@ func TestInit(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.Close()
-	if want := []string{workspaceDir, localDir, ignoreFile, attributesFile}; !slices.Equal(created, want) {
+	if want := []string{workspaceDir, localDir, ignoreFile, AttributesFile}; !slices.Equal(created, want) {
 		t.Errorf("created %q, want %q", created, want)
 	}
-	b, _ := os.ReadFile(filepath.Join(dir, attributesFile))
+	b, _ := os.ReadFile(filepath.Join(dir, AttributesFile))
 	if want := theirs + "\n" + strings.Join(attributes(), "\n") + "\n"; string(b) != want {
 		t.Errorf(".gitattributes is %q, want %q", b, want)
 	}
@@ -89,7 +89,7 @@ func TestInit(t *testing.T) {
 func TestInitRefusals(t *testing.T) {
 	for name, prepare := range map[string]func(dir string) error{
 		"a file at .workspace":    func(dir string) error { return os.WriteFile(filepath.Join(dir, workspaceDir), nil, 0o644) },
-		"a symlink at attributes": func(dir string) error { return os.Symlink("/etc/hosts", filepath.Join(dir, attributesFile)) },
+		"a symlink at attributes": func(dir string) error { return os.Symlink("/etc/hosts", filepath.Join(dir, AttributesFile)) },
 	} {
 		dir := t.TempDir()
 		if err := prepare(dir); err != nil {

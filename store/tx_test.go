@@ -147,7 +147,7 @@ func TestAttributes(t *testing.T) {
 	if missing, some, err := MissingAttributes(dir); len(missing) != 4 || some || err != nil {
 		t.Errorf("without a file: %q, %t, %v", missing, some, err)
 	}
-	name := filepath.Join(dir, attributesFile)
+	name := filepath.Join(dir, AttributesFile)
 	must(t, os.WriteFile(name, []byte(attributesLogs+"\n"), 0o644))
 	if missing, some, err := MissingAttributes(dir); len(missing) != 3 || !some || err != nil {
 		t.Errorf("with the logs alone: %q, %t, %v", missing, some, err)

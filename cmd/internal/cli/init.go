@@ -20,6 +20,7 @@ import (
 	"cortext/cmd/internal/settings"
 	"cortext/cmd/internal/workspace"
 	"cortext/inject"
+	"cortext/store"
 )
 
 // The values of --commit and of --capture.
@@ -111,7 +112,7 @@ func runInit(a *app, cmd *cobra.Command, o initOptions) error {
 	if err != nil {
 		return err
 	}
-	_, err = os.Lstat(filepath.Join(dir, attributesFile))
+	_, err = os.Lstat(filepath.Join(dir, store.AttributesFile))
 	r := initRun{app: a, cmd: cmd, dir: dir, isNew: install.IsNew(dir), hasAttributes: err == nil, initOptions: o}
 	if err := r.check(); err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"cortext/inject"
+	"cortext/store"
 )
 
 // printNext prints what to do after init. start is the name of an agent that can be
@@ -42,15 +43,12 @@ func changing(changes []inject.Change) (n int) {
 // mostNamed is the maximum number of commands listed by name.
 const mostNamed = 2
 
-// attributesFile may be there before init, which then adds lines to it.
-const attributesFile = ".gitattributes"
-
 // own returns the changes to files of the workspace that a user cares about.
 func (r *initRun) own(names []string) (changes []inject.Change) {
 	for _, name := range names {
 		switch {
 		case name == ".workspace", strings.HasPrefix(name, ".workspace/local"):
-		case name == attributesFile && r.hasAttributes:
+		case name == store.AttributesFile && r.hasAttributes:
 			changes = append(changes, inject.Change{Path: name, Action: inject.Update})
 		default:
 			changes = append(changes, inject.Change{Path: name, Action: inject.Create})

@@ -56,7 +56,7 @@ func Missing(dir string) (names []string, err error) {
 	}
 	lines, _, err := store.MissingAttributes(dir)
 	if len(lines) > 0 {
-		names = append(names, ".gitattributes")
+		names = append(names, store.AttributesFile)
 	}
 	return names, err
 }
