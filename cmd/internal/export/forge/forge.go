@@ -260,7 +260,7 @@ func extension(file string) string {
 // mostShown is the number of bytes that are shown of a text.
 const mostShown = 12 << 10
 
-// cutSlack is more than the line adds that replaces what is left out, so that a text that was
+// cutSlack exceeds the length of the line that replaces what is left out, so that a text that was
 // cut and imported is not cut again.
 const cutSlack = 200
 
