@@ -142,7 +142,11 @@ func TestPullStaged(t *testing.T) {
 // TestPullLocked: a pull waits for a lock of git's that another process holds. If it stays,
 // it gives up in good time and leaves no merge behind.
 func TestPullLocked(t *testing.T) {
-	for _, lock := range []string{"index.lock", "HEAD.lock", "refs/heads/main.lock"} {
+	locks := []string{"index.lock", "HEAD.lock", "refs/heads/main.lock"}
+	if reftable(newPair(t).root + "/.git") {
+		locks = []string{"index.lock", "reftable/tables.list.lock"}
+	}
+	for _, lock := range locks {
 		p := newPair(t)
 		p.add("conversations/log", "ours")
 		p.theirs.add("conversations/log", "theirs")

@@ -367,6 +367,9 @@ func TestBranches(t *testing.T) {
 func TestDamagedHead(t *testing.T) {
 	r := newRepo(t)
 	r.conversation()
+	if reftable(filepath.Join(r.root, ".git")) {
+		t.Skip("git's own default keeps references in a table here, which this test cannot damage")
+	}
 	branch := filepath.Join(".git", filepath.FromSlash(strings.TrimSpace(r.git("symbolic-ref", "HEAD"))))
 	whole := r.git("rev-parse", "HEAD")
 	for what, text := range map[string]string{"an object that is missing": strings.Repeat("1234567890", 4) + "\n", "empty": "", "no name": "x\n"} {
