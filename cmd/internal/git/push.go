@@ -146,16 +146,58 @@ func (x Exchange) upstream(ctx context.Context) (up upstream, err error) {
 	}
 	words := strings.Split(strings.TrimSuffix(out, "\n"), "\x00")
 	if len(words) != 4 || words[0] == "" || words[1] == "" || words[2] == "" {
-		return upstream{name: at.Branch, pushRemote: words[len(words)-1]}, noUpstreamError(at.Branch)
+		return upstream{name: at.Branch, pushRemote: words[len(words)-1]}, noUpstream(ctx, x.Root, at.Branch)
 	}
 	return upstream{name: at.Branch, remote: words[0], branch: words[1], ref: words[2], pushRemote: cmp.Or(words[3], words[0])}, nil
 }
 
-// A noUpstreamError is the name of a branch that has no upstream.
+// A noUpstreamError says why a branch has no upstream, and how to give it one.
 type noUpstreamError string
 
-func (e noUpstreamError) Error() string {
-	return fmt.Sprintf("branch %s has no upstream: git push -u origin %[1]s", string(e))
+func (e noUpstreamError) Error() string { return string(e) }
+
+// noUpstream returns the error for a branch without an upstream. Git also pushes and pulls a branch
+// that follows what is not fetched into a ref: as in a bare clone, or one of a single branch. But
+// nothing then tells what was there before.
+func noUpstream(ctx context.Context, root, branch string) error {
+	remote, merge := setting(ctx, root, "--get", "branch."+branch+".remote"), setting(ctx, root, "--get", "branch."+branch+".merge")
+	merge = strings.TrimPrefix(merge, "refs/heads/")
+	names, err := remotes(ctx, root)
+	if err != nil {
+		return err
+	}
+	switch {
+	case merge != "" && slices.Contains(names, remote):
+		return noUpstreamError(fmt.Sprintf("branch %s follows %s of %s, which this clone keeps no copy of: git remote set-branches --add %[3]s %[2]s", branch, merge, remote))
+	case merge != "" && remote != "":
+		return noUpstreamError(fmt.Sprintf("branch %s follows %s of %s, which has no name here: git remote add -f NAME %[3]s, then git branch -u NAME/%[2]s", branch, merge, remote))
+	case len(names) == 0:
+		return noUpstreamError(fmt.Sprintf("branch %s has no upstream, and there is no remote: git remote add origin URL, then git push -u origin %[1]s", branch))
+	}
+	return noUpstreamError(fmt.Sprintf("branch %s has no upstream: git push -u %s %[1]s", branch, cmp.Or(usual(names), "REMOTE")))
+}
+
+// remotes returns the names of the remotes.
+func remotes(ctx context.Context, root string) ([]string, error) {
+	out, err := read(ctx, root, "remote")
+	return strings.Fields(out), err
+}
+
+// usual returns the remote that git takes if none is set: origin, or the only one; or "".
+func usual(remotes []string) string {
+	switch {
+	case slices.Contains(remotes, "origin"):
+		return "origin"
+	case len(remotes) == 1:
+		return remotes[0]
+	}
+	return ""
+}
+
+// setting returns what git config prints for some arguments, or "".
+func setting(ctx context.Context, root string, args ...string) string {
+	out, _ := read(ctx, root, append([]string{"config"}, args...)...)
+	return strings.TrimSpace(out)
 }
 
 // pushed returns the upstream of a branch that is pushed. If there is none, but git push knows
@@ -165,23 +207,21 @@ func (x Exchange) pushed(ctx context.Context) (up upstream, follow []string, err
 	if !errors.As(err, new(noUpstreamError)) {
 		return up, nil, err
 	}
-	setting := func(args ...string) string {
-		out, _ := read(ctx, x.Root, append([]string{"config"}, args...)...)
-		return strings.TrimSpace(out)
-	}
-	usual := cmp.Or(setting("--get", "branch."+up.name+".remote"), "origin")
-	up.pushRemote = cmp.Or(up.pushRemote, usual)
-	if setting("--type=bool", "--get", "push.autoSetupRemote") == "true" && setting("--get", "branch."+up.name+".merge") == "" {
+	set := func(args ...string) string { return setting(ctx, x.Root, args...) }
+	names, _ := remotes(ctx, x.Root)
+	pulled := cmp.Or(set("--get", "branch."+up.name+".remote"), usual(names), "origin")
+	up.pushRemote = cmp.Or(up.pushRemote, pulled)
+	if set("--type=bool", "--get", "push.autoSetupRemote") == "true" && set("--get", "branch."+up.name+".merge") == "" {
 		follow = []string{"--set-upstream"}
 	}
 	known := follow != nil
-	switch setting("--get", "push.default") {
+	switch set("--get", "push.default") {
 	case "current":
 		known = true
 	case "", "simple":
-		known = known || up.pushRemote != usual
+		known = known || up.pushRemote != pulled
 	case "upstream", "tracking":
-		known = known && up.pushRemote == usual
+		known = known && up.pushRemote == pulled
 	default:
 		known = false
 	}

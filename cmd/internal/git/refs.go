@@ -219,15 +219,12 @@ func (x Exchange) Remote(ctx context.Context) (string, error) {
 	if up, err := x.upstream(ctx); err == nil {
 		return up.remote, nil
 	}
-	out, err := read(ctx, x.Root, "remote")
-	if err != nil {
-		return "", err
+	names, err := remotes(ctx, x.Root)
+	if err != nil || usual(names) != "" {
+		return usual(names), err
 	}
-	switch names := strings.Fields(out); {
-	case slices.Contains(names, "origin"):
-		return "origin", nil
-	case len(names) == 1:
-		return names[0], nil
+	if len(names) > 0 {
+		return "", fmt.Errorf("there are several remotes (%s): git branch -u REMOTE/BRANCH chooses one", strings.Join(names, ", "))
 	}
 	return "", errors.New("there is no remote origin: git remote add origin URL")
 }
