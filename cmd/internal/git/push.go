@@ -237,7 +237,11 @@ func (x Exchange) pushed(ctx context.Context) (up upstream, follow []string, err
 func destination(ctx context.Context, root string, up upstream) (remote, branch string, err error) {
 	same := "refs/heads/" + up.name
 	if up.remote == "." {
-		return "", "", fmt.Errorf("branch %s follows the local branch %s: git push -u origin %[1]s", up.name, strings.TrimPrefix(up.branch, "refs/heads/"))
+		names, err := remotes(ctx, root)
+		if err == nil {
+			err = fmt.Errorf("branch %s follows the local branch %s: git push -u %s %[1]s", up.name, strings.TrimPrefix(up.branch, "refs/heads/"), cmp.Or(usual(names), "REMOTE"))
+		}
+		return "", "", err
 	}
 	if specs, _ := read(ctx, root, "config", "--get-all", "remote."+up.pushRemote+".push"); specs != "" {
 		// As for a review, which has refs of its own.

@@ -216,7 +216,7 @@ func LatestTime(ctx context.Context, root string, commits ...string) (time.Time,
 // Remote returns the remote to exchange with: that of the current branch, or origin, or the
 // only one.
 func (x Exchange) Remote(ctx context.Context) (string, error) {
-	if up, err := x.upstream(ctx); err == nil {
+	if up, err := x.upstream(ctx); err == nil && up.remote != "." { // a local branch
 		return up.remote, nil
 	}
 	names, err := remotes(ctx, x.Root)
