@@ -95,7 +95,7 @@ func cleanup(ctx context.Context, root string, message, below []byte) string {
 }
 
 // DropLoneTrailer empties the file of a commit message that has trailers of one name and
-// no other line, except for comments.
+// no other line, except for comments and those of the user's template.
 func DropLoneTrailer(ctx context.Context, root, file, name string) error {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -109,17 +109,34 @@ func DropLoneTrailer(ctx context.Context, root, file, name string) error {
 	if slices.Contains([]string{"scissors", "whitespace", "verbatim"}, cleanup(ctx, root, message, below)) {
 		args = args[:1]
 	}
-	out, err := output(withInput(reader(ctx, root, args), message))
+	lines, err := linesOf(ctx, root, args, message)
 	if err != nil {
 		return err
 	}
-	for line := range strings.Lines(out) {
-		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, name+": ") {
-			return nil
-		}
-	}
-	if strings.TrimSpace(out) == "" {
+	isOurs := func(line string) bool { return strings.HasPrefix(line, name+": ") }
+	rest := slices.DeleteFunc(slices.Clone(lines), isOurs)
+	if len(rest) == len(lines) {
 		return nil
 	}
+	if len(rest) > 0 {
+		template, err := os.ReadFile(setting(ctx, root, "--type=path", "--get", "commit.template"))
+		if err != nil { // there is none
+			return nil
+		}
+		if lines, err = linesOf(ctx, root, args, template); err != nil || !slices.Equal(lines, rest) {
+			return err
+		}
+	}
 	return os.WriteFile(file, nil, 0o644)
+}
+
+// linesOf returns the lines that a command of git's leaves of a text, without blank ones.
+func linesOf(ctx context.Context, root string, args []string, text []byte) (lines []string, err error) {
+	out, err := output(withInput(reader(ctx, root, args), text))
+	for line := range strings.Lines(out) {
+		if line = strings.TrimSpace(line); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	return lines, err
 }
