@@ -89,7 +89,7 @@ func MadeHere(ctx context.Context, root, commit string) bool {
 // madeHere returns the commits that were made in this work tree.
 func madeHere(ctx context.Context, root string) map[string]bool {
 	made := map[string]bool{}
-	out, err := read(ctx, root, "-c", "log.showSignature=false", "log", "--walk-reflogs", "--format=%H %gs", "HEAD", "--")
+	out, err := read(ctx, root, "log", "--walk-reflogs", "--format=%H %gs", "HEAD", "--")
 	if err != nil {
 		return made
 	}
@@ -109,7 +109,7 @@ func madeHere(ctx context.Context, root string) map[string]bool {
 func Brought(ctx context.Context, root, folder string, after time.Time) bool {
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
-	out, err := read(ctx, root, "-c", "log.showSignature=false", "log", fmt.Sprintf("--since=@%d", after.Unix()), "--format=%H",
+	out, err := read(ctx, root, "log", fmt.Sprintf("--since=@%d", after.Unix()), "--format=%H",
 		"--exclude=refs/cortext/own", "--glob=refs/cortext/*", "HEAD", "--", folder)
 	made := madeHere(ctx, root)
 	return err == nil && slices.ContainsFunc(strings.Fields(out), func(id string) bool { return !made[id] })
@@ -151,10 +151,10 @@ func LastChange(ctx context.Context, root, path string, line int) (id string, c 
 		if err != nil && strings.Contains(err.Error(), "could not open object name list") {
 			// The file of commits to ignore, which the user has set for all repositories, is not
 			// in this one. Nothing makes blame go on without it.
-			out, err = read(ctx, root, "-c", "log.showSignature=false", "log", "--max-count=1", "--no-patch", "--format=%H", "--no-ext-diff", "--no-textconv", fmt.Sprintf("-L%d,%d:%s", line, line, path), "HEAD", "--")
+			out, err = read(ctx, root, "log", "--max-count=1", "--no-patch", "--format=%H", "--no-ext-diff", "--no-textconv", fmt.Sprintf("-L%d,%d:%s", line, line, path), "HEAD", "--")
 		}
 	} else {
-		out, err = read(ctx, root, "-c", "log.showSignature=false", "log", "--max-count=1", "--format=%H", "HEAD", "--", path)
+		out, err = read(ctx, root, "log", "--max-count=1", "--format=%H", "HEAD", "--", path)
 	}
 	if err != nil && lacksObject(ctx, root, path, err.Error()) {
 		err = &NotFetchedError{[]string{path}, []string{"git", "-C", root, "blame", "-s", "HEAD", "--", path}}
@@ -198,7 +198,7 @@ func LastChange(ctx context.Context, root, path string, line int) (id string, c 
 func commits(ctx context.Context, root, trailer string, args ...string) (all []Logged, err error) {
 	const begin, next = "\x01", "\x02"
 	format := "--format=" + strings.Join([]string{begin + "%H", "%at", "%ct", "%ae", "%ce", "%s", "%B"}, next)
-	out, err := read(ctx, root, slices.Concat([]string{"-c", "log.showSignature=false", "-c", "core.quotePath=false", "log", "-z", "--name-only", "--relative",
+	out, err := read(ctx, root, slices.Concat([]string{"-c", "core.quotePath=false", "log", "-z", "--name-only", "--relative",
 		"--no-renames", "--no-ext-diff", "--no-textconv", "-m", "--first-parent", format}, args, []string{"--"})...)
 	if err != nil {
 		return nil, err

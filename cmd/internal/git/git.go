@@ -67,7 +67,14 @@ var noPrograms = []string{
 
 // byDefault is configuration, as it is unless the user sets it, that our reading commands rely
 // on.
-var byDefault = []string{"log.showRoot=true", "diff.relative=false", "i18n.logOutputEncoding=UTF-8"}
+var byDefault = []string{
+	"log.showRoot=true",
+	"log.showSignature=false",
+	"log.diffMerges=separate",
+	"log.follow=false",
+	"diff.relative=false",
+	"i18n.logOutputEncoding=UTF-8",
+}
 
 // noNetwork is the environment in which git fetches nothing, even in a partial clone. Git
 // before 2.45 (2.39.4 of the old releases) does not know GIT_NO_LAZY_FETCH; it tries to

@@ -27,7 +27,7 @@ const maxSearched = 512 << 20
 // the text. It ends with ctx and then returns what it found. The error is
 // [ErrNoRepository] if root is in none.
 func FindHolders(ctx context.Context, root string, paths []string, has func(content []byte) bool) (h Holders, err error) {
-	out, err := read(ctx, root, append([]string{"-c", "log.showSignature=false", "log", "--all", "--reflog", "-m", "--raw", "--no-abbrev", "--no-renames",
+	out, err := read(ctx, root, append([]string{"log", "--all", "--reflog", "-m", "--raw", "--no-abbrev", "--no-renames",
 		"--no-ext-diff", "--no-textconv", "--ignore-submodules=all", "--format=%x00%H", "--"}, paths...)...)
 	if err != nil && ctx.Err() == nil {
 		return h, err

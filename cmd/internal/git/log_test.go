@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 )
@@ -19,6 +20,14 @@ func TestLogSettings(t *testing.T) {
 	r.git("commit", "-qm", "größe\n\nId: a")
 	r.write("d/f", "2\n")
 	r.git("commit", "-qam", "two\n\nId: b")
+	r.git("checkout", "-qb", "side", "HEAD~")
+	r.write("d/g", "1\n")
+	r.git("add", "-A")
+	r.git("commit", "-qm", "side")
+	r.git("checkout", "-q", "-")
+	r.git("merge", "-q", "--no-commit", "side")
+	r.write("d/f", "merged\n")
+	r.git("commit", "-qam", "merge")
 	long := time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
 	root, ctx := filepath.Join(r.root, "d"), t.Context()
 	seen := func() (all []string) {
@@ -26,7 +35,7 @@ func TestLogSettings(t *testing.T) {
 			all = append(all, fmt.Sprintf("%s: %v, %v", what, got, err))
 		}
 		note("first", len(FirstCommits(ctx, root)), nil)
-		for _, rev := range []string{"HEAD", "HEAD~"} {
+		for _, rev := range []string{"HEAD", "HEAD~", "HEAD~2"} {
 			c, err := CommitNamed(ctx, root, rev, "Id")
 			note(rev, c, err)
 		}
@@ -44,13 +53,15 @@ func TestLogSettings(t *testing.T) {
 		}))
 		had, err := Had(ctx, root, "f", long)
 		note("had", had, err)
-		holders, err := FindHolders(ctx, root, []string{"f"}, func(b []byte) bool { return string(b) == "1\n" })
-		note("holders", holders, err)
+		for _, text := range []string{"1\n", "merged\n"} {
+			holders, err := FindHolders(ctx, root, []string{"f"}, func(b []byte) bool { return string(b) == text })
+			note("holders", holders, err)
+		}
 		return all
 	}
 	want := seen()
 	for _, set := range [][2]string{
-		{"log.showRoot", "false"}, {"diff.relative", "true"}, {"log.diffMerges", "off"}, {"log.date", "relative"}, {"log.follow", "true"}, {"log.decorate", "full"},
+		{"log.showRoot", "false"}, {"diff.relative", "true"}, {"log.diffMerges", "off"}, {"log.diffMerges", "combined"}, {"log.diffMerges", "remerge"}, {"log.date", "relative"}, {"log.follow", "true"}, {"log.decorate", "full"},
 		{"color.ui", "always"}, {"diff.renames", "copies"}, {"diff.noprefix", "true"}, {"format.pretty", "oneline"}, {"grep.patternType", "perl"}, {"blame.date", "human"},
 		{"i18n.logOutputEncoding", "latin1"}, {"trailer.separators", "="},
 	} {
@@ -62,7 +73,7 @@ func TestLogSettings(t *testing.T) {
 		}
 		r.git("config", "--unset", set[0])
 	}
-	if want[0] != "first: 1, <nil>" || !slices.Contains(want, "had: true, <nil>") {
+	if want[0] != "first: 1, <nil>" || !slices.Contains(want, "had: true, <nil>") || !strings.Contains(want[1], "[f g]") {
 		t.Errorf("read: %q", want)
 	}
 }

@@ -202,7 +202,7 @@ func Committer(ctx context.Context, root string, at time.Time) (string, error) {
 
 // LatestTime returns the time of the latest of some commits.
 func LatestTime(ctx context.Context, root string, commits ...string) (time.Time, error) {
-	out, err := read(ctx, root, append([]string{"-c", "log.showSignature=false", "log", "--no-walk", "--format=%ct"}, commits...)...)
+	out, err := read(ctx, root, append([]string{"log", "--no-walk", "--format=%ct"}, commits...)...)
 	var latest int64
 	for _, word := range strings.Fields(out) {
 		var at int64

@@ -125,7 +125,7 @@ type moved struct {
 // reflog returns where a ref was, latest first. The last one is what was there before git wrote
 // a reflog, which a clone does not. Nothing is returned if there is no such ref.
 func reflog(ctx context.Context, root, ref string) (list []moved) {
-	out, err := read(ctx, root, "-c", "log.showSignature=false", "log", "--walk-reflogs", "--date=unix", "--format=%H %gd %gs", ref, "--")
+	out, err := read(ctx, root, "log", "--walk-reflogs", "--date=unix", "--format=%H %gd %gs", ref, "--")
 	if err != nil {
 		return nil
 	}

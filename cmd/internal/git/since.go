@@ -18,7 +18,7 @@ type LoggedCommit struct {
 // latest first, up to most of them. Their paths are those below root, relative to it.
 func Since(ctx context.Context, root string, after time.Time, most int) ([]LoggedCommit, error) {
 	const begin = "\x01"
-	out, err := read(ctx, root, "-c", "log.showSignature=false", "-c", "core.quotePath=false", "log", "-z", "--name-only", "--relative", "--no-renames", "--no-ext-diff", "--no-textconv",
+	out, err := read(ctx, root, "-c", "core.quotePath=false", "log", "-z", "--name-only", "--relative", "--no-renames", "--no-ext-diff", "--no-textconv",
 		fmt.Sprintf("--max-count=%d", most), fmt.Sprintf("--since=%d", after.Unix()), "--format="+begin+"%ct %s")
 	if err != nil {
 		return nil, err

@@ -25,7 +25,7 @@ func History(ctx context.Context, root, path string, limit int64, yield func(f F
 	if err != nil {
 		return err
 	}
-	out, err := read(ctx, root, "-c", "log.showSignature=false", "-c", "log.follow=false", "log", "--all", "--reflog", "--format=%x00%h", "--raw", "-z", "-m",
+	out, err := read(ctx, root, "log", "--all", "--reflog", "--format=%x00%h", "--raw", "-z", "-m",
 		"--no-abbrev", "--no-renames", "--no-ext-diff", "--no-textconv", "--ignore-submodules", "--", path)
 	if err != nil {
 		return err
