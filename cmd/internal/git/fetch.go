@@ -1,6 +1,7 @@
 package git
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/url"
@@ -77,11 +78,15 @@ func Clone(ctx context.Context, from, url, dir string) error {
 	return err
 }
 
-// Origin returns the configured URL of the remote origin of dir's repository, or "".
+// Origin returns the URL of the usual remote of dir's repository, or of the first by name; or "".
 func Origin(ctx context.Context, dir string) string {
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
-	out, err := read(ctx, dir, "config", "--get", "remote.origin.url")
+	names, err := remotes(ctx, dir)
+	if err != nil || len(names) == 0 {
+		return ""
+	}
+	out, err := read(ctx, dir, "remote", "get-url", cmp.Or(usual(names), names[0]))
 	if err != nil {
 		return ""
 	}
