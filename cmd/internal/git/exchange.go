@@ -129,7 +129,7 @@ const (
 func (x Exchange) alone(ctx context.Context, f func() error) error {
 	dir := Dir(x.Root)
 	if dir == "" {
-		return noRepositoryError("not a git repository: " + x.Root)
+		return noRepository(x.Root)
 	}
 	for until := x.Now().Add(mostPull); ; {
 		err := filelock.With(filepath.Join(dir, pullFile), mostLocked/100, f)

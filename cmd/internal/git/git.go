@@ -180,3 +180,6 @@ type noRepositoryError string
 
 func (e noRepositoryError) Error() string     { return string(e) }
 func (e noRepositoryError) Is(err error) bool { return err == ErrNoRepository }
+
+// noRepository returns the error for a folder that is in no repository.
+func noRepository(root string) error { return noRepositoryError("not a git repository: " + root) }

@@ -33,7 +33,7 @@ func (x Exchange) Push(ctx context.Context) (races int, err error) {
 		if err != nil {
 			return races, err
 		}
-		_, err = output(attend(x.asking(ctx, slices.Concat([]string{"push", "--quiet"}, follow, option, []string{remote, "HEAD:" + branch})...)))
+		_, err = output(attend(x.asking(ctx, slices.Concat([]string{"push", "--quiet"}, follow, option, []string{remote, "refs/heads/" + up.name + ":" + branch})...)))
 		if err == nil {
 			x.endTurn(turn, x.Now().Sub(pushing))
 		}
@@ -133,6 +133,9 @@ func (x Exchange) upstream(ctx context.Context) (up upstream, err error) {
 	at, ok := Head(x.Root)
 	if op := Operation(x.Root); ok && at.Branch == "" && op != "" { // as a rebase, which leaves the branch
 		return up, &UnfinishedError{Operation: op}
+	}
+	if Dir(x.Root) == "" {
+		return up, noRepository(x.Root)
 	}
 	if !ok || at.Branch == "" {
 		return up, errors.New("no branch is checked out: git switch to one first")
