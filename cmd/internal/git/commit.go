@@ -82,11 +82,12 @@ func Commit(ctx context.Context, root, folder, message string) (done bool, err e
 	if err != nil {
 		return false, err
 	}
-	if !slices.ContainsFunc(changes, func(c change) bool { return !c.ignored() }) {
-		_, err := os.Lstat(filepath.Join(root, filepath.FromSlash(folder)))
-		return false, err
-	}
 	ignored := ignoredMessages(root, changes)
+	if !slices.ContainsFunc(changes, func(c change) bool { return !c.ignored() }) {
+		dir := filepath.Join(root, filepath.FromSlash(folder))
+		_, err := os.Lstat(dir)
+		return false, errors.Join(err, ignored, apart(root, dir))
+	}
 	changes = slices.DeleteFunc(changes, func(c change) bool { return c.ignored() || c.keep(root) })
 	var paths, fresh []string
 	for _, c := range changes {
@@ -253,9 +254,18 @@ type change struct {
 func (c change) untracked() bool { return c.state == "??" }
 func (c change) ignored() bool   { return c.state == "!!" }
 
-// ignoredMessages returns an error if git ignores the messages of a conversation whose other
-// files changed, for example because of *.jsonl in a .gitignore. A .gitignore beside them was
-// made for them.
+// apart returns an error if a folder is in another repository than root, such as a submodule.
+func apart(root, dir string) error {
+	for at := dir; at != root && at != filepath.Dir(at); at = filepath.Dir(at) {
+		if Dir(at) != Dir(root) && exists(filepath.Join(at, ".git")) {
+			return fmt.Errorf("%s is a repository of its own: commit the folder there", at)
+		}
+	}
+	return nil
+}
+
+// ignoredMessages returns an error if git ignores the messages of a conversation, for example
+// because of *.jsonl in a .gitignore. A .gitignore beside them was made for them.
 func ignoredMessages(root string, changes []change) error {
 	for _, c := range changes {
 		dir, name := path.Split(c.path)
