@@ -182,10 +182,18 @@ func replaceFile(name string, text []byte) error {
 type Filter struct{ Path string } // from the top of the work tree, with slashes
 
 // Is reports whether a filter applies to the path.
-func (f Filter) Is(ctx context.Context) bool {
-	out, err := run(ctx, ".", "check-attr", "-z", "filter", "--", f.Path)
-	words := strings.Split(out, "\x00") // path, attribute, value
-	return err == nil && len(words) > 2 && words[2] != "unspecified" && words[2] != "unset"
+func (f Filter) Is(ctx context.Context) bool { return filtered(ctx, ".", []string{f.Path}) }
+
+// filtered reports whether a filter applies to any of some paths, relative to root.
+func filtered(ctx context.Context, root string, paths []string) bool {
+	out, err := output(withInput(reader(ctx, root, []string{"check-attr", "-z", "--stdin", "filter"}), []byte(strings.Join(paths, "\x00"))))
+	words := strings.Split(out, "\x00") // of each: path, attribute, value
+	for i := 2; err == nil && i < len(words); i += 3 {
+		if words[i] != "unspecified" && words[i] != "unset" {
+			return true
+		}
+	}
+	return false
 }
 
 // Smudge returns what the work tree would have of a content in git.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -13,7 +14,7 @@ type Holders struct {
 	Commits int      // that added it or changed files with it
 	Refs    []string // branches, tags and the stash whose history has it
 	Index   []string // staged files with it
-	Whole   bool     // git could be searched completely in the time there was
+	Whole   bool     // git could be searched completely in the time there was, and has no filtered files
 }
 
 // maxContains bounds the commits that git is asked about when it lists refs.
@@ -58,7 +59,7 @@ func FindHolders(ctx context.Context, root string, paths []string, has func(cont
 	slices.Sort(ids)
 	ids = slices.Compact(ids)
 	commits := map[string]bool{}
-	h.Whole = ctx.Err() == nil
+	h.Whole = ctx.Err() == nil && !filtered(ctx, root, slices.Concat(slices.Collect(maps.Values(names))...))
 	err = objectsOf(root).each(ctx, ids, func(i int, size int64, content io.Reader) error {
 		if size > maxSearched {
 			h.Whole = false
