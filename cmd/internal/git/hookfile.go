@@ -49,6 +49,9 @@ func (p HookPart) Add(ctx context.Context, root string) (file string, changed bo
 		return "", false, err
 	}
 	file = filepath.Join(dir, p.Hook)
+	if isFile(dir) {
+		return file, false, fmt.Errorf("git runs no %s, because core.hooksPath is %s, which is no folder", p.Hook, dir)
+	}
 	old, err := os.ReadFile(file)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return file, false, err
@@ -104,7 +107,7 @@ func (p HookPart) Remove(ctx context.Context, root string) (changed bool, err er
 	old, err := os.ReadFile(file)
 	rest := p.without(old)
 	switch {
-	case errors.Is(err, fs.ErrNotExist) || err == nil && len(rest) == len(old):
+	case errors.Is(err, fs.ErrNotExist) || isFile(dir) || err == nil && len(rest) == len(old):
 		return false, nil
 	case err != nil:
 		return false, err
@@ -135,6 +138,13 @@ func (p HookPart) without(text []byte) []byte {
 	}
 	_, after, _ := bytes.Cut(part, []byte("\n\n"))
 	return append(bytes.Clone(before), after...)
+}
+
+// isFile reports whether what should be the folder of hooks is something else, such as /dev/null,
+// with which users keep git from running hooks.
+func isFile(dir string) bool {
+	st, err := os.Stat(dir)
+	return err == nil && !st.IsDir()
 }
 
 // isShell reports whether the first line of a script names a shell.
