@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -339,5 +340,31 @@ func TestRetract(t *testing.T) {
 	}
 	if after := r.git("status", "--porcelain"); after != before {
 		t.Errorf("the status was\n%sand is\n%s", before, after)
+	}
+}
+
+// TestUnwatched: a commit has what a file monitor did not notice.
+func TestUnwatched(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("only on Linux does git's own monitor miss changes")
+	}
+	r := newRepo(t)
+	monitor := filepath.Join(t.TempDir(), "monitor")
+	if err := os.WriteFile(monitor, []byte("#!/bin/sh\nprintf 'token\\0'\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	r.conversation()
+	r.git("config", "core.fsmonitor", monitor)
+	r.git("status")
+	longer := log4 + "{\"id\":\"m5\"}\n"
+	r.write(conv+"/.session/messages.jsonl", longer)
+	if text := r.git("status", "--porcelain"); text != "" {
+		t.Fatalf("the monitor noticed %s", text)
+	}
+	if done, err := Commit(t.Context(), r.root, conv, "five"); !done || err != nil {
+		t.Fatal(done, err)
+	}
+	if text := r.head(conv + "/.session/messages.jsonl"); text != longer {
+		t.Errorf("committed %q", text)
 	}
 }

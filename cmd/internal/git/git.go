@@ -12,6 +12,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -82,10 +83,20 @@ var byDefault = []string{
 // configuration, and no protocol has a slash in its name.
 var noNetwork = []string{"GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=/"}
 
+// unwatched is configuration with which git itself looks for what has changed. The monitor of
+// git 2.55 on Linux notices nothing that happens in a folder whose parent was moved, as that of a
+// new conversation is: a commit would lack it, and a merge would overwrite it.
+func unwatched() []string {
+	if runtime.GOOS != "linux" {
+		return nil
+	}
+	return []string{"-c", "core.fsmonitor="}
+}
+
 // command returns a git command at root that ends with ctx. It uses the user's settings,
 // which its hooks and filters see, too. Paths in args must be [literal].
 func command(ctx context.Context, root string, args []string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, "git", append([]string{"-C", root}, args...)...)
+	cmd := exec.CommandContext(ctx, "git", slices.Concat([]string{"-C", root}, unwatched(), args)...)
 	cmd.Env = environment()
 	inSession(cmd)
 	cmd.WaitDelay = 3 * time.Second
