@@ -75,7 +75,10 @@ const probeTime = 60 * time.Second
 func (p Program) Version(path string) (Version, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), probeTime)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, path, "--version")
+	cmd, err := CommandOf(ctx, path, "--version")
+	if err != nil {
+		return Version{}, err
+	}
 	cmd.WaitDelay = time.Second
 	out, err := cmd.Output()
 	if err != nil {
@@ -91,7 +94,10 @@ func (p Program) Version(path string) (Version, error) {
 // Run runs a program in a folder and returns what it writes to standard error.
 func Run(ctx context.Context, dir, path string, args ...string) (stderr string, err error) {
 	var out bytes.Buffer
-	cmd := exec.CommandContext(ctx, path, args...)
+	cmd, err := CommandOf(ctx, path, args...)
+	if err != nil {
+		return "", err
+	}
 	cmd.Dir, cmd.Stderr, cmd.WaitDelay = dir, &out, time.Second
 	err = cmd.Run()
 	return out.String(), err

@@ -83,7 +83,7 @@ var rules = map[string]rule{
 	"cortext/cmd/internal/companion": {ours: []string{"cortext/cmd/internal/summarize"}, why: "starts a program: links nothing of what is in it"},
 	"cortext/cmd/internal/openai":    {ours: []string{"cortext/cmd/internal/companion", "cortext/cmd/internal/summarize", "cortext/schema"}, why: "asks a model over HTTP: a package of its own, which only cortext-web imports"},
 	"cortext/cmd/internal/children":  {why: "ends programs: knows none"},
-	"cortext/cmd/internal/summarize": {ours: []string{"cortext/cmd/internal/children", "cortext/resume/summary", "cortext/resume/tildes", "cortext/schema", "cortext/schema/clip", "cortext/schema/rawjson"}, why: "asks a model for a summary, and judges its answer"},
+	"cortext/cmd/internal/summarize": {ours: []string{"cortext/cmd/internal/children", "cortext/inject", "cortext/resume/summary", "cortext/resume/tildes", "cortext/schema", "cortext/schema/clip", "cortext/schema/rawjson"}, why: "asks a model for a summary, and judges its answer"},
 	"cortext/cmd/internal/lifecycle": {ours: []string{"cortext/cmd/internal/children", "cortext/store/atomicfile", "cortext/store/filelock"}, why: "runs the workspace's own programs; knows no conversation"},
 	"cortext/cmd/internal/registry": {
 		ours: []string{"cortext/cmd/internal/git", "cortext/schema", "cortext/store/atomicfile", "cortext/store/filelock", "cortext/store/secrets"},

@@ -17,6 +17,7 @@ import (
 	"cortext/cmd/internal/capture"
 	"cortext/cmd/internal/interrupt"
 	"cortext/cmd/internal/shown"
+	"cortext/inject"
 )
 
 // A Program holds the streams and the environment in which the agents' programs run.
@@ -32,7 +33,10 @@ type Program struct {
 func (p Program) importSession(plan *Plan) error {
 	defer p.Interrupts.Finish()() // otherwise an interrupt would leave the files it creates
 	launch := plan.Launch
-	cmd := exec.Command(launch.Program, launch.Import...)
+	cmd, err := inject.CommandOf(context.Background(), launch.Program, launch.Import...)
+	if err != nil {
+		return err
+	}
 	cmd.Dir, cmd.Env = plan.Dir, p.environment(plan)
 	output, err := cmd.CombinedOutput()
 	if err != nil {
@@ -54,7 +58,10 @@ func (p Program) environment(plan *Plan) []string {
 // the terminal goes to the agent only; signals that others send to us are passed on.
 func (p Program) run(plan *Plan, started func(pid int)) error {
 	headless := plan.request.Headless
-	cmd := exec.Command(plan.Launch.Program, plan.Launch.Args...)
+	cmd, err := inject.CommandOf(context.Background(), plan.Launch.Program, plan.Launch.Args...)
+	if err != nil {
+		return &StartError{err}
+	}
 	cmd.Dir = plan.Dir
 	cmd.Env = append(p.environment(plan), capture.LaunchedFor+"="+plan.Built.Entry.Session.ID)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = p.In, p.Out, p.Err

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"cortext/cmd/internal/children"
+	"cortext/inject"
 	"cortext/schema"
 )
 
@@ -102,7 +103,10 @@ func (a Agent) run(ctx context.Context, prompt string) (string, error) {
 	defer cancel(nil)
 	answer := bounded{most: MaxAnswer, over: func() { cancel(errTooLong) }}
 	complaint := bounded{most: 64 << 10, over: func() {}}
-	cmd := exec.CommandContext(ctx, a.Program, a.Args...)
+	cmd, err := inject.CommandOf(ctx, a.Program, a.Args...)
+	if err != nil {
+		return "", err
+	}
 	env := a.Env
 	if env == nil {
 		env = os.Environ()
