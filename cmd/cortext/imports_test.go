@@ -32,7 +32,7 @@ var rules = map[string]rule{
 	"cortext/schema/tokens":  {modules: []string{"github.com/pkoukk/tiktoken-go-loader/assets"}, why: "the only module that ships the o200k_base table as data, not as code that runs at start"},
 	"cortext/schema":         {ours: []string{"cortext/schema/jsonl", "cortext/schema/rawjson"}, why: "records and their bytes: pure, the ground that all else builds on"},
 
-	"cortext/store/atomicfile":       {modules: []string{"github.com/google/renameio/v2", "golang.org/x/sys/unix"}, why: "makes or replaces one file; knows no record"},
+	"cortext/store/atomicfile":       {modules: []string{"github.com/google/renameio/v2", "golang.org/x/sys/unix", "golang.org/x/sys/windows"}, why: "makes or replaces one file; knows no record"},
 	"cortext/store/filelock":         {modules: []string{"golang.org/x/sys/unix", "golang.org/x/sys/windows"}, why: "locks a file that is open; knows no record"},
 	"cortext/store/internal/folders": {modules: []string{"golang.org/x/sys/unix"}, why: "an os.Root that keeps folders open; knows no record"},
 	"cortext/store/internal/lines":   {ours: []string{"cortext/store/atomicfile"}, modules: []string{"golang.org/x/sys/unix"}, why: "appends lines; knows no record"},

@@ -61,7 +61,7 @@ func (c Calls) rename(root Folder, from, to string) error {
 	if c.Rename != nil {
 		return c.Rename(root, from, to)
 	}
-	return root.Rename(from, to)
+	return patiently(func() error { return root.Rename(from, to) })
 }
 
 // Write replaces the file name in root with data; see [Calls.Replace].

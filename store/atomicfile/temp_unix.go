@@ -27,3 +27,6 @@ func createTemp(root Folder, dir, base string, perm fs.FileMode) (*os.File, stri
 	}
 	return p.File, path.Join(dir, filepath.Base(p.Name())), nil
 }
+
+// patiently calls f: here nobody who reads a file prevents its replacement.
+func patiently(f func() error) error { return f() }

@@ -7,6 +7,9 @@ import (
 	"os"
 	"path"
 	"strconv"
+	"time"
+
+	"golang.org/x/sys/windows"
 )
 
 // canSyncDir is false because Windows has no fsync for directories: NTFS journals names
@@ -23,4 +26,16 @@ func createTemp(root Folder, dir, base string, perm fs.FileMode) (*os.File, stri
 			return f, name, err
 		}
 	}
+}
+
+// patiently calls f again, for two seconds in all, while another program has the file open
+// that f is to replace. git, editors and virus scanners open files in such a way that nobody
+// can replace them meanwhile, and close them soon.
+func patiently(f func() error) error {
+	err := f()
+	for wait := time.Millisecond; wait < 1100*time.Millisecond && (errors.Is(err, windows.ERROR_SHARING_VIOLATION) || errors.Is(err, windows.ERROR_ACCESS_DENIED)); wait *= 2 {
+		time.Sleep(wait)
+		err = f()
+	}
+	return err
 }
