@@ -251,7 +251,8 @@ var rules = map[string]rule{
 			"cortext/cmd/internal/organise", "cortext/cmd/internal/payload", "cortext/cmd/internal/settings", "cortext/cmd/internal/shown",
 			"cortext/cmd/internal/slash", "cortext/cmd/internal/statusline", "cortext/cmd/internal/workspace", "cortext/inject", "cortext/schema",
 			"cortext/store"},
-		why: "what an agent waits for: no cobra, no HTTP, no single agent, no launch",
+		modules: []string{"golang.org/x/sys/windows"},
+		why:     "what an agent waits for: no cobra, no HTTP, no single agent, no launch",
 	},
 	"cortext/cmd/internal/picker": {
 		ours: []string{"cortext/cmd/internal/listing"},
