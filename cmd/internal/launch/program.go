@@ -149,5 +149,11 @@ func leftByKey(err error) bool {
 		return false
 	}
 	status, ok := exit.Sys().(syscall.WaitStatus)
-	return ok && status.Signaled() && status.Signal() == syscall.SIGINT || exit.ExitCode() == interrupt.ExitSignal+int(syscall.SIGINT)
+	return ok && status.Signaled() && status.Signal() == syscall.SIGINT || codeOfKey(exit.ExitCode())
+}
+
+// codeOfKey reports whether a program ends with the code because of Ctrl-C: as shells put it,
+// or as Windows does (STATUS_CONTROL_C_EXIT).
+func codeOfKey(code int) bool {
+	return code == interrupt.ExitSignal+int(syscall.SIGINT) || uint32(code) == 0xC000013A
 }
