@@ -28,10 +28,10 @@ func CommandOf(ctx context.Context, program string, args ...string) (*exec.Cmd, 
 // The lines of npm's batch files that say what they start: node with a script, whose first
 // line may have options for node, or a program. Batch files that set variables are not among
 // them.
-var (
-	startsScript  = regexp.MustCompile(`"%_prog%" +([^"%]*?) *"%dp0%\\([^"%]+)" +%\*`)
-	startsProgram = regexp.MustCompile(`(?m)^"%dp0%\\([^"%]+\.exe)" +%\*`)
-	setsVariable  = regexp.MustCompile(`(?m)^@SET `)
+const (
+	startsScript  = `"%_prog%" +([^"%]*?) *"%dp0%\\([^"%]+)" +%\*`
+	startsProgram = `(?m)^"%dp0%\\([^"%]+\.exe)" +%\*`
+	setsVariable  = `(?m)^@SET `
 	runsNode      = `SET "_prog=node"`
 )
 
@@ -48,9 +48,9 @@ func throughBatch(program string, args []string) (string, []string, error) {
 	at := func(name string) string {
 		return filepath.Join(filepath.Dir(program), filepath.FromSlash(strings.ReplaceAll(name, `\`, "/")))
 	}
-	script := startsScript.FindSubmatch(text)
-	switch own := startsProgram.FindSubmatch(text); {
-	case setsVariable.Match(text):
+	script := regexp.MustCompile(startsScript).FindSubmatch(text)
+	switch own := regexp.MustCompile(startsProgram).FindSubmatch(text); {
+	case regexp.MustCompile(setsVariable).Match(text):
 	case own != nil:
 		return at(string(own[1])), args, nil
 	case script != nil && strings.Contains(string(text), runsNode):
