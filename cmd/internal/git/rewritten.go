@@ -210,7 +210,11 @@ func (x Exchange) wantDropped(ctx context.Context, up upstream) error {
 			return err
 		}
 		take := fmt.Sprintf("git cherry-pick %.12s..%s", was.commit, short(up.ref))
-		return &DroppedError{up.name, short(up.ref), up.there(), len(dropped), len(others), take}
+		replace := up.there()
+		if setting(ctx, x.Root, "--type=bool", "--get", "push.useForceIfIncludes") == "true" {
+			replace = "--no-force-if-includes " + replace // what is dropped is not included
+		}
+		return &DroppedError{up.name, short(up.ref), replace, len(dropped), len(others), take}
 	}
 	return nil
 }
