@@ -28,12 +28,12 @@ func (c Cache) ReadCache(name string) (b []byte, ok bool) {
 // OpenCache opens a file of the cache for reading. ok is false if there is no readable
 // file.
 func (c Cache) OpenCache(name string) (f *os.File, size int64, ok bool) {
-	name = filepath.Join(c.in.dir, filepath.FromSlash(cacheDir+"/"+name))
-	before, ok := lookAt(name)
+	name = cacheDir + "/" + name
+	before, ok := lookAt(filepath.Join(c.in.dir, filepath.FromSlash(name)))
 	if !ok || before.kind != regularKind {
 		return nil, 0, false
 	}
-	f, err := os.Open(name)
+	f, err := openShared(c.in, name)
 	if err != nil {
 		return nil, 0, false
 	}

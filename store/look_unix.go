@@ -5,6 +5,7 @@ package store
 import (
 	"io/fs"
 	"os"
+	"path/filepath"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -45,4 +46,10 @@ func inode(info fs.FileInfo) uint64 {
 		return uint64(st.Ino)
 	}
 	return 0
+}
+
+// openShared opens a file for reading, which others may replace or remove meanwhile. It does
+// without the folders that s keeps open, because it is called for many files.
+func openShared(s *Files, name string) (*os.File, error) {
+	return os.Open(filepath.Join(s.dir, filepath.FromSlash(name)))
 }
