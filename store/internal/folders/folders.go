@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -90,6 +91,9 @@ func (f *folder) close() {
 // the whole name.
 func (r *Root) in(name string, f func(root *os.Root, base string) error) error {
 	dir := path.Dir(name)
+	if runtime.GOOS == "windows" && strings.Contains(name, ":") { // which no file there has in its name
+		return &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
+	}
 	if dir == "." || runtime.GOOS == "windows" {
 		return f(r.top, name)
 	}

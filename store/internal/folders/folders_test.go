@@ -242,3 +242,19 @@ func TestMoved(t *testing.T) {
 		from = to
 	}
 }
+
+// TestColon: a name with a colon is one of no file, on Windows, too, where os.Root takes what
+// precedes the colon for a volume.
+func TestColon(t *testing.T) {
+	r, _ := open(t)
+	for _, name := range []string{"git:a/b", "a:b", "a/b:c"} {
+		_, err := r.Lstat(name)
+		_, openErr := r.Open(name)
+		_, dirErr := r.ReadDir(name)
+		for _, err := range []error{err, openErr, dirErr, r.Remove(name)} {
+			if !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+}
