@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -235,6 +236,9 @@ func TestCheckpointThatDoesNotFit(t *testing.T) {
 			}
 		},
 	} {
+		if what == "the same in a new file" && runtime.GOOS == "windows" {
+			continue // a new file is not recognised there
+		}
 		s := newTestStore(t)
 		c := create(t, s)
 		_, cp := deliver(t, c, Checkpoint{}, thread(0, 10), "m8", "t9")

@@ -88,9 +88,13 @@ func runScripts(t *testing.T, bin, name string) {
 	testscript.Run(t, testscript.Params{
 		Files: files,
 		Setup: func(e *testscript.Env) error {
-			e.Setenv("TESTDATA", fixtures)
+			// Scripts put paths into JSON: with slashes, on Windows, too.
+			home := filepath.ToSlash(filepath.Join(e.WorkDir, "home"))
+			e.Setenv("WORK", filepath.ToSlash(e.WorkDir))
+			e.Setenv("TESTDATA", filepath.ToSlash(fixtures))
 			e.Setenv("PATH", bin+string(os.PathListSeparator)+e.Getenv("PATH"))
-			e.Setenv("HOME", filepath.Join(e.WorkDir, "home"))
+			e.Setenv("HOME", home)
+			e.Setenv("USERPROFILE", home) // the home on Windows
 			e.Setenv("GOCOVERDIR", os.Getenv("GOCOVERDIR"))
 			for _, v := range []string{
 				"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com",

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -38,10 +39,14 @@ const (
 )
 
 func TestSessions(t *testing.T) {
-	old := sha256.Sum256([]byte("/home/dev/old"))
+	dev := "/home/dev"
+	if runtime.GOOS == "windows" {
+		dev = "C:" + dev // otherwise it is relative
+	}
+	old := sha256.Sum256([]byte(dev + "/old"))
 	hash := hex.EncodeToString(old[:])
 	m, tmp := home(t, map[string]string{
-		"projects.json": `{"projects":{"/home/dev/shop":"shop","/home/dev/old":"other"}}`,
+		"projects.json": `{"projects":{"` + dev + `/shop":"shop","` + dev + `/old":"other"}}`,
 		"tmp/shop/chats/session-2026-11-22T09-00-aaaaaaaa.jsonl":        headA + own + said + answered,
 		"tmp/shop/chats/session-2026-11-22T10-00-aaaaaaaa.jsonl":        headLate + own, // a stub
 		"tmp/shop/chats/session-2026-11-22T11-00-bbbbbbbb.jsonl":        strings.ReplaceAll(headA, "aaaaaaaa-1111", "bbbbbbbb-1111") + own,
@@ -49,7 +54,7 @@ func TestSessions(t *testing.T) {
 		"tmp/shop/chats/session-2026-01-01T00-00-cccccccc.json":         "{\n \"sessionId\": \"cccccccc-1111\",\n \"kind\": \"subagent\",\n \"messages\": [" + said + "]}",
 		"tmp/shop/chats/notes.txt":                                      "no session",
 		"tmp/shop/logs.json":                                            "[]",
-		"tmp/mine/.project_root":                                        "/home/dev/mine\n",
+		"tmp/mine/.project_root":                                        dev + "/mine\n",
 		"tmp/mine/chats/session-2026-11-22T09-00-dddddddd.jsonl":        strings.ReplaceAll(headA, "aaaaaaaa", "dddddddd") + said,
 		"tmp/mine/chats/session-2026-11-22T09-00-dddddddd.json":         "{\n \"sessionId\": \"dddddddd-1111\",\n \"startTime\": \"2026-11-22T09:00:00.000Z\",\n \"messages\": [\n" + strings.TrimSpace(said) + "\n]}", // it became the .jsonl
 		"tmp/mine/chats/session-2026-11-22T12-00-dddddddd.jsonl":        strings.ReplaceAll(headLate, "aaaaaaaa", "dddddddd") + answered,                                                                               // a turn that went to the wrong file
@@ -63,16 +68,16 @@ func TestSessions(t *testing.T) {
 	var got []string
 	for _, n := range list {
 		rel, _ := filepath.Rel(tmp, n.Path)
-		got = append(got, n.NativeID+" "+n.Dir+" "+strings.Replace(filepath.ToSlash(rel), hash, "HASH", 1))
+		got = append(got, n.NativeID+" "+filepath.ToSlash(n.Dir)+" "+strings.Replace(filepath.ToSlash(rel), hash, "HASH", 1))
 		if n.Updated.Before(time.Now().Add(-time.Hour)) {
 			t.Errorf("%s was written at %v", n.Path, n.Updated)
 		}
 	}
 	want := []string{
-		"809f /home/dev/old HASH/chats/session-2025-11-19T20-11-809f.json",
-		"aaaaaaaa-1111 /home/dev/shop shop/chats/session-2026-11-22T09-00-aaaaaaaa.jsonl",
-		"dddddddd-1111 /home/dev/mine mine/chats/session-2026-11-22T09-00-dddddddd.jsonl",
-		"dddddddd-1111 /home/dev/mine mine/chats/session-2026-11-22T12-00-dddddddd.jsonl",
+		"809f " + dev + "/old HASH/chats/session-2025-11-19T20-11-809f.json",
+		"aaaaaaaa-1111 " + dev + "/shop shop/chats/session-2026-11-22T09-00-aaaaaaaa.jsonl",
+		"dddddddd-1111 " + dev + "/mine mine/chats/session-2026-11-22T09-00-dddddddd.jsonl",
+		"dddddddd-1111 " + dev + "/mine mine/chats/session-2026-11-22T12-00-dddddddd.jsonl",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
@@ -103,8 +108,8 @@ func TestUnreadable(t *testing.T) {
 	if len(list) != 1 || err != nil && !strings.Contains(err.Error(), tmp) {
 		t.Errorf("%v, %v", list, err)
 	}
-	if os.Getuid() == 0 {
-		return // root can read everything
+	if os.Getuid() == 0 || runtime.GOOS == "windows" {
+		return // root can read everything, and Windows has no file modes
 	}
 	if err := os.Chmod(list[0].Path, 0); err != nil {
 		t.Fatal(err)

@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -76,7 +77,7 @@ func TestStore(t *testing.T) {
 // TestOldStore reads the folders of an old version if there is no database.
 func TestOldStore(t *testing.T) {
 	home := t.TempDir()
-	data := filepath.Join(home, ".local", "share", "open*[x]", "opencode")
+	data := filepath.Join(home, ".local", "share", "open[x]", "opencode")
 	if err := os.CopyFS(data, os.DirFS(fixtures+"1.1.40/folder")); err != nil {
 		t.Fatal(err)
 	}
@@ -187,6 +188,9 @@ func TestSubagents(t *testing.T) {
 // TestRemove checks that the program removes a session with nothing but a payload and
 // keeps any other.
 func TestRemove(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("NOT RUN: the stand-in for the agent is a shell script")
+	}
 	at, err := time.Parse(time.RFC3339, "2026-11-21T22:26:40Z")
 	if err != nil {
 		t.Fatal(err)
