@@ -77,7 +77,11 @@ func TestStore(t *testing.T) {
 // TestOldStore reads the folders of an old version if there is no database.
 func TestOldStore(t *testing.T) {
 	home := t.TempDir()
-	data := filepath.Join(home, ".local", "share", "open[x]", "opencode")
+	share := "open*[x]"
+	if runtime.GOOS == "windows" { // where no name has an asterisk
+		share = "open[x]"
+	}
+	data := filepath.Join(home, ".local", "share", share, "opencode")
 	if err := os.CopyFS(data, os.DirFS(fixtures+"1.1.40/folder")); err != nil {
 		t.Fatal(err)
 	}
