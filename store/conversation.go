@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 
 	"cortext/schema"
 	"cortext/store/atomicfile"
@@ -223,7 +224,7 @@ func (c *Conversation) Delete() error {
 		if !c.s.isFolder(folder) {
 			continue // it was waiting, or git has it and the work tree does not
 		}
-		if err := deleteFolder(c.s, folder); err != nil {
+		if err := c.deleteFolder(folder); err != nil {
 			return fmt.Errorf("remove %q: %w", folder, explain(err))
 		}
 	}
@@ -231,11 +232,19 @@ func (c *Conversation) Delete() error {
 	return c.drop()
 }
 
-// deleteFolder removes the folder of a conversation, and the day's folder if it is then
+// deleteFolder removes a folder of the conversation, and the day's folder if it is then
 // empty.
-func deleteFolder(s *Store, folder string) error {
+func (c *Conversation) deleteFolder(folder string) error {
+	s := c.s
 	s.index.forget(folder)
-	if err := s.root.RemoveAll(folder); err != nil {
+	err := s.files.RemoveAllIn(s.root, folder)
+	if errors.Is(err, syscall.ENOTEMPTY) {
+		// NFS and FUSE keep a removed file under another name while it is open, as the log
+		// is under the lock.
+		_ = c.drop()
+		err = s.files.RemoveAllIn(s.root, folder)
+	}
+	if err != nil {
 		return err
 	}
 	if checkConversationPath(folder) == nil { // it was not waiting

@@ -200,7 +200,7 @@ func (k Kept) Delete(c *Conversation) error {
 		if !k.s.isFolder(folder) || !isSame(c.idOf(c.path), k.s.at(base, c.path).idOf(c.path)) {
 			continue
 		}
-		if err := deleteFolder(k.s, folder); err != nil {
+		if err := c.deleteFolder(folder); err != nil {
 			return fmt.Errorf("remove %q: %w", folder, explain(err))
 		}
 	}

@@ -26,15 +26,17 @@ type Folder interface {
 	OpenFile(name string, flag int, perm fs.FileMode) (*os.File, error)
 	OpenRoot(name string) (*os.Root, error)
 	Remove(name string) error
+	RemoveAll(name string) error
 	Rename(from, to string) error
 }
 
-// Calls are the system calls that make up a replacement. A nil field means the system's
-// own call; a test may set another to simulate a failure.
+// Calls are the system calls that make up a replacement, or a removal. A nil field means the
+// system's own call; a test may set another to simulate a failure.
 type Calls struct {
-	Write  func(f *os.File, b []byte) (int, error)
-	Sync   func(f *os.File) error // called for the file, then for its directory
-	Rename func(root Folder, from, to string) error
+	Write     func(f *os.File, b []byte) (int, error)
+	Sync      func(f *os.File) error // called for the file, then for its directory
+	Rename    func(root Folder, from, to string) error
+	RemoveAll func(root Folder, name string) error
 
 	// NoSync omits the syncs, for a file that can be rebuilt or is synced later.
 	NoSync bool
@@ -129,6 +131,15 @@ func (c Calls) Replace(root Folder, name string, data []byte, perm fs.FileMode, 
 // RenameIn renames a file or folder of root. Call [Calls.SyncDir] on the folders to make
 // that durable.
 func (c Calls) RenameIn(root Folder, from, to string) error { return c.rename(root, from, to) }
+
+// RemoveAllIn removes a file or folder of root, with everything in it. Call [Calls.SyncDir]
+// on its folder to make that durable.
+func (c Calls) RemoveAllIn(root Folder, name string) error {
+	if c.RemoveAll != nil {
+		return c.RemoveAll(root, name)
+	}
+	return root.RemoveAll(name)
+}
 
 // SyncDir is the function [SyncDir] using c.Sync.
 func (c Calls) SyncDir(root Folder, name string) error {
