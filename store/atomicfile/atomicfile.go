@@ -17,6 +17,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"syscall"
 )
 
 // A Folder has the methods of [os.Root] that this package needs.
@@ -153,12 +154,17 @@ func (c Calls) SyncDir(root Folder, name string) error {
 	return c.SyncOpenDir(d, name)
 }
 
-// SyncOpenDir is SyncDir for an open directory, which it closes.
+// SyncOpenDir is SyncDir for an open directory, which it closes. Some file systems, most of
+// them on a network, sync files but no directories: that is no error.
 func (c Calls) SyncOpenDir(d *os.File, name string) error {
 	if !canSyncDir || c.NoSync {
 		return d.Close()
 	}
-	return c.syncAndClose(d, name)
+	err := c.syncAndClose(d, name)
+	if errors.Is(err, errors.ErrUnsupported) || errors.Is(err, syscall.EINVAL) {
+		return nil
+	}
+	return err
 }
 
 // SyncFile makes a file of root durable, but not its name.

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"syscall"
 	"testing"
 )
 
@@ -169,5 +170,26 @@ func TestShortWrite(t *testing.T) {
 	}
 	if _, err := r.Stat("d/f"); !errors.Is(err, fs.ErrNotExist) {
 		t.Error(err)
+	}
+}
+
+// TestNoDirSync: a file system that cannot sync directories is no reason to fail, one that
+// cannot sync files is.
+func TestNoDirSync(t *testing.T) {
+	r := openRoot(t)
+	for cause, fails := range map[error]bool{syscall.EINVAL: false, syscall.ENOSYS: false, syscall.EOPNOTSUPP: false, syscall.EIO: canSyncDir} {
+		calls := Calls{Sync: func(f *os.File) error {
+			if info, err := f.Stat(); err != nil || !info.IsDir() {
+				return err
+			}
+			return &fs.PathError{Op: "sync", Path: f.Name(), Err: cause}
+		}}
+		if _, err := calls.Replace(r, "d/f", []byte("new"), 0o600, "tmp"); (err != nil) != fails {
+			t.Errorf("%v of a directory: %v", cause, err)
+		}
+		calls.Sync = func(*os.File) error { return cause }
+		if _, err := calls.Replace(r, "d/f", []byte("newer"), 0o600, "tmp"); !errors.Is(err, cause) {
+			t.Errorf("%v of a file: %v", cause, err)
+		}
 	}
 }
