@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 )
 
@@ -40,7 +41,7 @@ func Lock(f *os.File, wait time.Duration) (unlock func() error, err error) {
 			return func() error { return release(f) }, nil
 		}
 		if !errors.Is(err, errBusy) {
-			return nil, fmt.Errorf("lock %q: %w", f.Name(), err)
+			return nil, fmt.Errorf("lock %q: %w", f.Name(), explain(err))
 		}
 		left := time.Until(end)
 		if left <= 0 {
@@ -48,6 +49,14 @@ func Lock(f *os.File, wait time.Duration) (unlock func() error, err error) {
 		}
 		time.Sleep(min(pause, left))
 	}
+}
+
+// explain adds advice to the error of a file system without locks.
+func explain(err error) error {
+	if errors.Is(err, errors.ErrUnsupported) || errors.Is(err, syscall.ENOLCK) {
+		return fmt.Errorf("%w: its file system has no locks: mount it with them, or move the folder to another disk", err)
+	}
+	return err
 }
 
 // With calls f while no other process is in a call of With for the same file. It creates

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -89,5 +90,15 @@ func TestWith(t *testing.T) {
 	})
 	if !errors.Is(err, ErrHeld) || !strings.Contains(err.Error(), file) {
 		t.Errorf("a second one: %v", err)
+	}
+}
+
+// TestNoLocks checks that the error of a file system without locks says what to do.
+func TestNoLocks(t *testing.T) {
+	for cause, advised := range map[error]bool{syscall.ENOLCK: true, syscall.ENOSYS: true, syscall.EOPNOTSUPP: true, syscall.EIO: false} {
+		err := explain(cause)
+		if !errors.Is(err, cause) || strings.Contains(err.Error(), "another disk") != advised {
+			t.Errorf("%v became %v", cause, err)
+		}
 	}
 }
