@@ -6,10 +6,8 @@ import (
 	"maps"
 	"os"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 
 	"cortext/schema"
@@ -417,26 +415,5 @@ func TestAppendOrder(t *testing.T) {
 	}
 	if !slices.Equal(f.seen, want) {
 		t.Errorf("%q, want %q", f.seen, want)
-	}
-}
-
-// TestDeleteOpen: NFS and FUSE keep a removed file under another name while it is open, so
-// its folder stays until the log is closed.
-func TestDeleteOpen(t *testing.T) {
-	s := newTestStore(t)
-	c, err := s.Create("plan", "x", &schema.Session{ID: testID("2222abcd"), CreatedAt: schema.NewTime(start)}, nil)
-	must(t, err)
-	appendBatch(t, c, thread(0, 2))
-	s.files.RemoveAll = func(root atomicfile.Folder, name string) error {
-		if err := root.RemoveAll(name); err != nil || c.messages == nil {
-			return err
-		}
-		must(t, os.Mkdir(filepath.Join(s.dir, name), 0o700))
-		writeFile(t, s, name+"/.nfs01", "")
-		return &os.PathError{Op: "RemoveAll", Path: name, Err: syscall.ENOTEMPTY}
-	}
-	must(t, c.Delete())
-	if _, err := os.Stat(filepath.Join(s.dir, filepath.Dir(c.Path()))); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("the folder of the day: %v", err)
 	}
 }

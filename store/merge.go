@@ -327,10 +327,11 @@ func (from *source) remove() error {
 			return err
 		}
 	}
+	_ = c.drop() // where an open file stays in its folder, see [Conversation.deleteFolder]
 	c.s.sessions.forget(c.file(sessionFile))
 	_ = c.s.root.Remove(c.file(subagentsDir))
 	for dir := c.dir; dir != c.base && within(c.base, dir); dir = path.Dir(dir) {
-		if c.s.root.Remove(dir) != nil {
+		if c.s.files.RemoveIn(c.s.root, dir) != nil {
 			break // something else waits there
 		}
 	}

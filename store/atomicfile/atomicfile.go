@@ -37,6 +37,7 @@ type Calls struct {
 	Write     func(f *os.File, b []byte) (int, error)
 	Sync      func(f *os.File) error // called for the file, then for its directory
 	Rename    func(root Folder, from, to string) error
+	Remove    func(root Folder, name string) error
 	RemoveAll func(root Folder, name string) error
 
 	// NoSync omits the syncs, for a file that can be rebuilt or is synced later.
@@ -132,6 +133,14 @@ func (c Calls) Replace(root Folder, name string, data []byte, perm fs.FileMode, 
 // RenameIn renames a file or folder of root. Call [Calls.SyncDir] on the folders to make
 // that durable.
 func (c Calls) RenameIn(root Folder, from, to string) error { return c.rename(root, from, to) }
+
+// RemoveIn removes a file or an empty folder of root.
+func (c Calls) RemoveIn(root Folder, name string) error {
+	if c.Remove != nil {
+		return c.Remove(root, name)
+	}
+	return root.Remove(name)
+}
 
 // RemoveAllIn removes a file or folder of root, with everything in it. Call [Calls.SyncDir]
 // on its folder to make that durable.
