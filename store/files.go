@@ -127,6 +127,19 @@ func (s *Files) replaceBy(calls atomicfile.Calls, name string, data []byte, perm
 	return explain(err)
 }
 
+// hasModes reports whether the file system has file modes: it looks at that of a new file.
+func (s *Files) hasModes() bool {
+	name := tmpDir + "/modes"
+	calls := s.files
+	calls.NoSync = true
+	if s.makeLocal(tmpDir) != nil {
+		return true
+	}
+	info, err := calls.Replace(s.root, name, nil, privateFileMode, tmpDir)
+	_ = s.root.Remove(name)
+	return err != nil || info.Mode().Perm() == privateFileMode
+}
+
 // Exists reports whether the workspace has a regular file of that name.
 func (s *Files) Exists(name string) (bool, error) {
 	if err := checkPath(name); err != nil {

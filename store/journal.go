@@ -277,7 +277,10 @@ func (j *journal) chmod(name, mode string) error {
 	if err != nil || info.Mode().Perm() == perm || info.Mode()&fs.ModeSymlink != 0 {
 		return err
 	}
-	return j.s.root.Chmod(name, perm)
+	if err := j.s.root.Chmod(name, perm); err != nil && j.s.hasModes() {
+		return err
+	}
+	return nil
 }
 
 // forget drops what is cached about a file.

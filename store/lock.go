@@ -14,6 +14,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"cortext/store/atomicfile"
 	"cortext/store/filelock"
 	"cortext/store/internal/lines"
 )
@@ -140,12 +141,12 @@ func (l *writeLock) fixDirMode() error {
 }
 
 // fixMode sets the mode of an open file, unless the file belongs to another user who lets
-// us write to it.
+// us write to it, or its file system has no modes.
 func fixMode(f *os.File, info fs.FileInfo, mode fs.FileMode) error {
 	if info.Mode().Perm() == mode || runtime.GOOS == "windows" {
 		return nil
 	}
-	if err := f.Chmod(mode); !errors.Is(err, fs.ErrPermission) {
+	if err := f.Chmod(mode); !atomicfile.KeepsMode(err) {
 		return err
 	}
 	return nil

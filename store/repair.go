@@ -150,8 +150,8 @@ func (p *planner) unlock(f sessionFolder) (closed bool, err error) {
 		if err != nil {
 			return closed, err
 		}
-		closed = true
 		p.mode(name, st)
+		closed = len(p.out.changes) > 0
 	}
 	return closed, nil
 }
@@ -264,13 +264,13 @@ func (p *planner) step(name, done string, lines ...RepairedLine) {
 	p.out.Steps = append(p.out.Steps, RepairStep{File: name, Done: done, Lines: lines})
 }
 
-// mode plans to give a file or folder the private mode.
+// mode plans to give a file or folder the private mode, unless its file system has no modes.
 func (p *planner) mode(name string, st fileState) {
 	want := octal(privateFileMode)
 	if st.Kind == kindFolder {
 		want = octal(privateDirMode)
 	}
-	if st.Mode == want {
+	if st.Mode == want || !p.s.hasModes() {
 		return
 	}
 	after := st

@@ -2,12 +2,14 @@ package store
 
 import (
 	"errors"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"cortext/schema"
@@ -320,4 +322,33 @@ func TestClosedFiles(t *testing.T) {
 		must(t, s.Repairs().Undo(r))
 	}
 	wantSameTree(t, "undone", before, tree(t, s))
+}
+
+// TestNoModes: a repair does not report modes again and again where files have none, as on
+// FAT and on many network file systems.
+func TestNoModes(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("NOT RUN: no file modes on Windows")
+	}
+	s := newTestStore(t)
+	c, copies := repairable(t, s)
+	name := filepath.Join(s.dir, c.file(sessionFile))
+	must(t, os.Chmod(name, 0o777))
+	plan, err := s.Repairs().Plan(c, copies)
+	if must(t, err); len(plan.Steps) == 0 || plan.Steps[0].Done != "mode 0600 instead of 0777" {
+		t.Errorf("with modes: %+v", plan.Steps)
+	}
+	s.files.Chmod = func(*os.File, fs.FileMode) error { return syscall.EPERM }
+	s.files.Write = func(f *os.File, b []byte) (int, error) {
+		must(t, f.Chmod(0o777))
+		return f.Write(b)
+	}
+	r, err := s.Repairs().Repair(c, copies)
+	if must(t, err); len(r.Steps) > 0 {
+		t.Errorf("without modes: %+v", r.Steps)
+	}
+	must(t, c.Edit(func(sess *schema.Session) error { sess.Notes = "changed"; return nil }))
+	if sess, _ := session(t, c); sess.Notes != "changed" {
+		t.Errorf("%+v", sess)
+	}
 }

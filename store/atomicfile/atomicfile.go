@@ -35,6 +35,7 @@ type Folder interface {
 // system's own call; a test may set another to simulate a failure.
 type Calls struct {
 	Write     func(f *os.File, b []byte) (int, error)
+	Chmod     func(f *os.File, mode fs.FileMode) error
 	Sync      func(f *os.File) error // called for the file, then for its directory
 	Rename    func(root Folder, from, to string) error
 	Remove    func(root Folder, name string) error
@@ -49,6 +50,19 @@ func (c Calls) write(f *os.File, b []byte) (int, error) {
 		return c.Write(f, b)
 	}
 	return f.Write(b)
+}
+
+func (c Calls) chmod(f *os.File, mode fs.FileMode) error {
+	if c.Chmod != nil {
+		return c.Chmod(f, mode)
+	}
+	return f.Chmod(mode)
+}
+
+// KeepsMode reports whether the error of a chmod says that the file keeps its mode: it belongs
+// to another user, or its file system has no modes.
+func KeepsMode(err error) bool {
+	return errors.Is(err, fs.ErrPermission) || errors.Is(err, errors.ErrUnsupported)
 }
 
 func (c Calls) sync(f *os.File) error {
@@ -103,7 +117,7 @@ func (c Calls) Replace(root Folder, name string, data []byte, perm fs.FileMode, 
 		}
 	}()
 	if old != nil {
-		if err := f.Chmod(old.Mode().Perm() & perm); err != nil {
+		if err := c.chmod(f, old.Mode().Perm()&perm); err != nil && !KeepsMode(err) {
 			return nil, fmt.Errorf("write %q: %w", name, err)
 		}
 	}

@@ -193,3 +193,17 @@ func TestNoDirSync(t *testing.T) {
 		}
 	}
 }
+
+// TestNoChmod: a file system without modes is no reason to fail.
+func TestNoChmod(t *testing.T) {
+	r := openRoot(t)
+	if err := r.WriteFile("d/f", []byte("old"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for cause, fails := range map[error]bool{syscall.EPERM: false, syscall.ENOSYS: false, syscall.EOPNOTSUPP: false, syscall.EIO: true} {
+		calls := Calls{Chmod: func(*os.File, fs.FileMode) error { return cause }}
+		if _, err := calls.Replace(r, "d/f", []byte("new"), 0o600, "tmp"); (err != nil) != fails {
+			t.Errorf("%v: %v", cause, err)
+		}
+	}
+}
