@@ -3,7 +3,10 @@ package git
 import (
 	"bytes"
 	"context"
+	"errors"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -26,9 +29,17 @@ func AddTrailer(ctx context.Context, root, file, trailer string, given bool) err
 	if !unedited() {
 		text, below = cutOff(text)
 	}
+	if given {
+		err = os.Remove(begunFile(file)) // of a commit that was given up
+	} else {
+		err = os.WriteFile(begunFile(file), text, 0o644)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
 	var comment []byte
 	if kept := given && unedited() || cleanup(ctx, root, text, below) == "scissors"; !kept {
-		if comment, err = commentMark(ctx, root); err != nil {
+		if comment, err = commentMark(ctx, root, text, below); err != nil {
 			return err
 		}
 	}
@@ -49,10 +60,23 @@ func AddTrailer(ctx context.Context, root, file, trailer string, given bool) err
 	return os.WriteFile(file, slices.Concat(message, []byte(between+trailer+"\n"), rest), 0o644)
 }
 
-// commentMark returns what begins a comment in a message that the user edits.
-func commentMark(ctx context.Context, root string) ([]byte, error) {
+// begunFile is the file that keeps what was in the file of a commit message before the user wrote
+// one.
+func begunFile(file string) string { return filepath.Join(filepath.Dir(file), "cortext-message") }
+
+// commentMark returns what begins a comment in a message that the user edits. With
+// core.commentChar=auto, git takes a character that no line of the message begins with. Then
+// git's own comments, which end the message, show it.
+func commentMark(ctx context.Context, root string, message, below []byte) ([]byte, error) {
 	out, err := output(withInput(reader(ctx, root, []string{"stripspace", "--comment-lines"}), []byte("x\n")))
-	return []byte(strings.TrimSuffix(out, " x\n")), err
+	mark := strings.TrimSuffix(out, " x\n")
+	lines := bytes.Split(bytes.TrimSpace(slices.Concat(message, below[:min(len(below), 1)])), []byte("\n"))
+	if last := lines[len(lines)-1]; mark == "#" && len(last) > 0 && strings.IndexByte(";@!$%^&|:", last[0]) >= 0 {
+		if set := setting(ctx, root, "--get-regexp", `^core\.comment(char|string)$`); strings.HasSuffix(set, " auto") {
+			mark = string(last[:1])
+		}
+	}
+	return []byte(mark), err
 }
 
 // endOf returns where a message ends, before the blank lines and comments at the end of a text.
@@ -94,19 +118,22 @@ func cleanup(ctx context.Context, root string, message, below []byte) string {
 	return strings.TrimSpace(how)
 }
 
-// DropLoneTrailer empties the file of a commit message that has trailers of one name and
-// no other line, except for comments and those of the user's template.
+// DropLoneTrailer removes trailers of one name from the file of a commit message in which the
+// user has written nothing, except for comments. Git then ends the commit as it does without them:
+// because the message is empty, or is still the template.
 func DropLoneTrailer(ctx context.Context, root, file, name string) error {
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return err
 	}
-	message, below := cutOff(text)
-	if unedited() && !bytes.HasPrefix(bytes.TrimSpace(message), []byte(name+": ")) {
-		return nil
+	begun, err := os.ReadFile(begunFile(file))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
 	}
+	_ = os.Remove(begunFile(file)) // AddTrailer replaces or removes it, too
+	message, below := cutOff(text)
 	args := []string{"stripspace", "--strip-comments"}
-	if slices.Contains([]string{"scissors", "whitespace", "verbatim"}, cleanup(ctx, root, message, below)) {
+	if unedited() || slices.Contains([]string{"scissors", "whitespace", "verbatim"}, cleanup(ctx, root, message, below)) {
 		args = args[:1]
 	}
 	lines, err := linesOf(ctx, root, args, message)
@@ -118,16 +145,19 @@ func DropLoneTrailer(ctx context.Context, root, file, name string) error {
 	if len(rest) == len(lines) {
 		return nil
 	}
-	if len(rest) > 0 {
-		template, err := os.ReadFile(setting(ctx, root, "--type=path", "--get", "commit.template"))
-		if err != nil { // there is none
-			return nil
-		}
-		if lines, err = linesOf(ctx, root, args, template); err != nil || !slices.Equal(lines, rest) {
-			return err
+	if before, err := linesOf(ctx, root, args, begun); err != nil || !slices.Equal(before, rest) {
+		return err
+	}
+	var kept []byte
+	for line := range bytes.Lines(message) {
+		if !isOurs(string(line)) {
+			kept = append(kept, line...)
 		}
 	}
-	return os.WriteFile(file, nil, 0o644)
+	if len(bytes.TrimSpace(kept)) == 0 {
+		kept = nil
+	}
+	return os.WriteFile(file, append(kept, below...), 0o644)
 }
 
 // linesOf returns the lines that a command of git's leaves of a text, without blank ones.
