@@ -47,9 +47,13 @@ func (n *menu) key(m *model, key tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// name asks for the topic of a new conversation of a type.
+// name asks for the topic of a new conversation of a type. It offers the words that no
+// conversation matches.
 func name(m *model, kind string) tea.Cmd {
 	m.choice.Type, m.pending, m.topic, m.mode = kind, picker.Action{}, line{}, naming
+	if m.list.count() == 0 {
+		m.topic = newLine(m.line().String())
+	}
 	return nil
 }
 

@@ -197,6 +197,8 @@ func TestKeys(t *testing.T) {
 		{"no agent after all", []string{"alt+a", "esc"}, picker.Choice{}, false},
 		{"new", []string{"alt+n", "d", "enter", "API design", "enter"}, picker.Choice{Kind: picker.New, Type: "debug", Topic: "API design"}, true},
 		{"new without a topic", []string{"alt+n", "enter", " ", "enter"}, picker.Choice{Type: "brainstorm"}, false},
+		{"new, about words that match nothing", []string{"xyzzy", "alt+n", "d", "enter", "enter"}, picker.Choice{Kind: picker.New, Type: "debug", Topic: "xyzzy"}, true},
+		{"new, after words that match", []string{"login", "alt+n", "enter", "enter"}, picker.Choice{Type: "brainstorm"}, false},
 		{"ctrl+c", []string{"ctrl+c"}, picker.Choice{Kind: picker.Interrupted}, true},
 		{"ctrl+c in a menu", []string{"alt+a", "ctrl+c"}, picker.Choice{Kind: picker.Interrupted}, true},
 		{"esc goes back one step", []string{"tab", "login", "esc"}, picker.Choice{}, false},
