@@ -274,7 +274,7 @@ var rules = map[string]rule{
 			"cortext/cmd/internal/listing", "cortext/cmd/internal/payload", "cortext/cmd/internal/picker",
 			"cortext/cmd/internal/redact", "cortext/cmd/internal/registry", "cortext/cmd/internal/removal", "cortext/cmd/internal/search", "cortext/cmd/internal/shell",
 			"cortext/cmd/internal/shown", "cortext/cmd/internal/slash", "cortext/cmd/internal/stop", "cortext/cmd/internal/summarize", "cortext/cmd/internal/watch",
-			"cortext/cmd/internal/workspace", "cortext/inject", "cortext/resume", "cortext/resume/notes", "cortext/schema", "cortext/schema/rawjson",
+			"cortext/cmd/internal/workspace", "cortext/inject", "cortext/resume", "cortext/resume/notes", "cortext/schema", "cortext/schema/prompt", "cortext/schema/rawjson",
 			"cortext/store", "cortext/store/mergefile"},
 		modules: []string{"github.com/clipperhouse/displaywidth", "github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term"},
 		why:     "arguments and printing; which agents there are, main says",

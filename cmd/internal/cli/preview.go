@@ -13,6 +13,7 @@ import (
 	"cortext/resume"
 	"cortext/resume/notes"
 	"cortext/schema"
+	"cortext/schema/prompt"
 	"cortext/store"
 )
 
@@ -62,7 +63,8 @@ func (r *reading) preview(ctx context.Context, row listing.Row) (p picker.Previe
 	return p, ctx.Err()
 }
 
-// lastExchange returns the last user prompt and the last answer to it.
+// lastExchange returns the last user prompt and the last answer to it. Commands that
+// manage conversations are left out, with the answers to them.
 func lastExchange(s *schema.Session, messages []schema.Message) (lines []picker.Line) {
 	for i := len(messages) - 1; i >= 0 && len(lines) < 2; i-- {
 		switch m := &messages[i]; {
@@ -73,6 +75,8 @@ func lastExchange(s *schema.Session, messages []schema.Message) (lines []picker.
 				who = "agent"
 			}
 			lines = append(lines, picker.Line{Who: who, Text: m.Content})
+		case m.Role == schema.User && prompt.Manages(m.Content):
+			lines = nil
 		case m.Role == schema.User:
 			return append([]picker.Line{{Who: "you", Text: m.Content}}, lines...)
 		}

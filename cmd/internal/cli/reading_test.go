@@ -7,12 +7,15 @@ import (
 	"io/fs"
 	"os"
 	"runtime"
+	"slices"
 	"syscall"
 	"testing"
 	"time"
 
+	"cortext/cmd/internal/picker"
 	"cortext/cmd/internal/workspace"
 	"cortext/inject"
+	"cortext/schema"
 	"cortext/store"
 )
 
@@ -43,6 +46,20 @@ func TestUnchangeable(t *testing.T) {
 	}
 	if why := unchangeable(errors.New("no disk")); why != "nothing can be changed here: no disk" {
 		t.Errorf("it says %q", why)
+	}
+}
+
+// TestLastExchange: commands that manage conversations are not what was said last.
+func TestLastExchange(t *testing.T) {
+	var said []schema.Message
+	for i, text := range []string{"REST or GraphQL?", "REST", "/workspace.stop-conversation", "Saved.", "/workspace.resume api", "It is resumed."} {
+		said = append(said, schema.Message{Role: []schema.Role{schema.User, schema.Assistant}[i%2], Content: text})
+	}
+	want := []picker.Line{{Who: "you", Text: "REST or GraphQL?"}, {Who: "agent", Text: "REST"}}
+	for n := 2; n <= len(said); n += 2 {
+		if got := lastExchange(&schema.Session{}, said[:n]); !slices.Equal(got, want) {
+			t.Errorf("of %d messages: %v", n, got)
+		}
 	}
 }
 
