@@ -182,8 +182,11 @@ func printStarting(on screen, p *launch.Plan) {
 		return
 	}
 	s, got := p.Built.Entry.Session, p.Built.Payload
-	fmt.Fprintf(on.errw, "Starting %s on %s / %s: %d of %s, %d tokens of at most %d (%s)\n", p.Agent.Name(), oneLine(s.ConversationType), oneLine(s.DisplayTitle()),
-		got.Included, count(got.Original, "message"), got.Tokens, got.Budget, got.Strategy)
+	history := fmt.Sprintf("%d of %s, %d tokens of at most %d (%s)", got.Included, count(got.Original, "message"), got.Tokens, got.Budget, got.Strategy)
+	if got.Original == 0 {
+		history = "no messages yet"
+	}
+	fmt.Fprintf(on.errw, "Starting %s on %s / %s: %s\n", p.Agent.Name(), oneLine(s.ConversationType), oneLine(s.DisplayTitle()), history)
 }
 
 // printLaunched prints on a terminal how the conversation ended.

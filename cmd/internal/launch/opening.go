@@ -22,12 +22,16 @@ import (
 // much of it the agent has, where it stopped, and what to know before typing.
 func (l *Launcher) opening(r *payload.Built) string {
 	s, p := r.Entry.Session, r.Payload
-	lines := []string{fmt.Sprintf("Resumed: %s / %s, last active %s", s.ConversationType, s.DisplayTitle(), resume.Ago(l.ws.Env.Now(), r.Last))}
+	name := s.ConversationType + " / " + s.DisplayTitle()
+	first := fmt.Sprintf("Resumed: %s, last active %s", name, resume.Ago(l.ws.Env.Now(), r.Last))
 	loaded := fmt.Sprintf("Loaded: %d of %d messages, %d tokens.", p.Included, p.Original, p.Tokens)
-	if len(p.LeftOut) == 0 {
+	switch {
+	case p.Original == 0:
+		first, loaded = "Begun: "+name, fmt.Sprintf("No messages yet, %d tokens.", p.Tokens)
+	case len(p.LeftOut) == 0:
 		loaded = fmt.Sprintf("Loaded: all %d messages, %d tokens.", p.Original, p.Tokens)
 	}
-	lines = append(lines, loaded+" Nothing is sent before you type.")
+	lines := []string{first, loaded + " Nothing is sent before you type."}
 	var left []string
 	for _, l := range p.LeftOut {
 		what := l.What
