@@ -17,6 +17,7 @@ import (
 	"cortext/cmd/internal/payload"
 	"cortext/cmd/internal/shell"
 	"cortext/inject"
+	"cortext/schema"
 	"cortext/store"
 )
 
@@ -198,5 +199,8 @@ func printLaunched(on screen, agent string, after *launch.Result) {
 	if after.Unused {
 		done = "No new messages in " + agent
 	}
-	fmt.Fprintf(on.errw, "%s: %s (%s, %s). Resume it with: %s\n", done, oneLine(s.DisplayTitle()), s.Status, count(s.MessageCount, "message"), shell.Quote("cortext", "resume", s.ID))
+	fmt.Fprintf(on.errw, "%s: %s (%s, %s). Resume it with: %s\n", done, oneLine(s.DisplayTitle()), s.Status, count(s.MessageCount, "message"), commandToResume(s))
 }
+
+// commandToResume returns what the user types to resume a conversation.
+func commandToResume(s *schema.Session) string { return shell.Quote("cortext", "resume", s.ID) }

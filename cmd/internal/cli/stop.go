@@ -82,7 +82,11 @@ func printStopped(on screen, stopped *stop.Result) {
 		fmt.Fprintf(on.out, "Summary: %s\n", oneLine(stopped.Summary))
 	}
 	if stopped.Unsaved == nil {
-		fmt.Fprintln(on.out, "Resume it with /workspace.resume")
+		how := "/workspace.resume" // an agent's shell is no terminal
+		if isTerminal(on.out) {
+			how = commandToResume(s)
+		}
+		fmt.Fprintln(on.out, "Resume it with "+how)
 	}
 }
 
