@@ -112,7 +112,8 @@ func lastCommand(agent inject.Agent, transcript string) string {
 }
 
 // payload passes a conversation to a running session: the payload if it fits, otherwise as
-// much as fits and the file that holds all of it.
+// much as fits and the file that holds all of it. The agent also gets the file if it alters
+// the text.
 func (c *Commands) payload(ctx context.Context, agent inject.Agent, e store.Entry, limits inject.ReplyLimits) (string, error) {
 	limit := limits.Bytes
 	o, err := c.payloads.TargetIn(agent, e, nil, payload.Options{})
@@ -142,8 +143,13 @@ func (c *Commands) payload(ctx context.Context, agent inject.Agent, e store.Entr
 	if err := c.ws.Store.WriteFile(name, []byte(r.Payload.Text)); err != nil {
 		return "", err
 	}
+	file := filepath.Join(c.ws.Store.Root(), filepath.FromSlash(name))
+	all := intro + fmt.Sprintf("All of it follows, %d tokens. You need not read the file %s, too.\n\n", r.Payload.Tokens, file) + r.Payload.Text
+	if len(all) <= limit {
+		return all, nil
+	}
 	intro += fmt.Sprintf("The whole of it, %d tokens, is in the file %s: read that file in full, part by part, before you answer. What follows is as much of it as fits here.\n\n",
-		r.Payload.Tokens, filepath.Join(c.ws.Store.Root(), filepath.FromSlash(name)))
+		r.Payload.Tokens, file)
 	for budget := limit / 3; ; budget = budget * 4 / 5 {
 		budget = max(budget, resume.MinBudget)
 		part, err := c.payloads.Build(ctx, e, payload.Options{Budget: budget})
