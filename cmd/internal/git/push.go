@@ -164,16 +164,18 @@ func (e noUpstreamError) Error() string { return string(e) }
 // nothing then tells what was there before.
 func noUpstream(ctx context.Context, root, branch string) error {
 	remote, merge := setting(ctx, root, "--get", "branch."+branch+".remote"), setting(ctx, root, "--get", "branch."+branch+".merge")
-	merge = strings.TrimPrefix(merge, "refs/heads/")
+	followed, isBranch := strings.CutPrefix(merge, "refs/heads/")
 	names, err := remotes(ctx, root)
 	if err != nil {
 		return err
 	}
 	switch {
-	case merge != "" && slices.Contains(names, remote):
-		return noUpstreamError(fmt.Sprintf("branch %s follows %s of %s, which this clone keeps no copy of: git remote set-branches --add %[3]s %[2]s", branch, merge, remote))
-	case merge != "" && remote != "":
-		return noUpstreamError(fmt.Sprintf("branch %s follows %s of %s, which has no name here: git remote add -f NAME %[3]s, then git branch -u NAME/%[2]s", branch, merge, remote))
+	case isBranch && slices.Contains(names, remote):
+		return noUpstreamError(fmt.Sprintf("branch %s follows %s of %s, which this clone keeps no copy of: git remote set-branches --add %[3]s %[2]s", branch, followed, remote))
+	case isBranch && strings.ContainsAny(remote, `/:\`):
+		return noUpstreamError(fmt.Sprintf("branch %s follows %s of %s, which has no name here: git remote add -f NAME %[3]s, then git branch -u NAME/%[2]s", branch, followed, remote))
+	case isBranch && remote != "":
+		return noUpstreamError(fmt.Sprintf("branch %s follows %s of %s, which is not among the remotes: git remote add -f %[3]s URL", branch, followed, remote))
 	case len(names) == 0:
 		return noUpstreamError(fmt.Sprintf("branch %s has no upstream, and there is no remote: git remote add origin URL, then git push -u origin %[1]s", branch))
 	}
