@@ -132,6 +132,9 @@ func DropLoneTrailer(ctx context.Context, root, file, name string) error {
 	}
 	_ = os.Remove(begunFile(file)) // AddTrailer replaces or removes it, too
 	message, below := cutOff(text)
+	if begun == nil && unedited() && !bytes.HasPrefix(bytes.TrimSpace(message), []byte(name+": ")) {
+		return nil // as after git commit -m, without asking git
+	}
 	args := []string{"stripspace", "--strip-comments"}
 	if unedited() || slices.Contains([]string{"scissors", "whitespace", "verbatim"}, cleanup(ctx, root, message, below)) {
 		args = args[:1]
