@@ -76,7 +76,7 @@ func pullRef(ctx context.Context, a *app, w *opened) error {
 	case err != nil:
 		return err
 	case len(changed) > 0:
-		fmt.Fprintf(a.screen.out, "merged %s\n", count(len(changed), "conversation"))
+		printMerged(a.screen, git.Pulled{Changed: changed})
 	default:
 		fmt.Fprintln(a.screen.out, "there is nothing new")
 	}
