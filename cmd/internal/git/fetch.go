@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+
+	"cortext/cmd/internal/shell"
 )
 
 // A ConflictError reports files that both sides changed and git could not merge. Documents
@@ -26,7 +28,7 @@ func (e *ConflictError) Error() string {
 func (x Exchange) fetch(ctx context.Context, up upstream) error {
 	_, err := output(attend(x.asking(ctx, "fetch", "--quiet", up.remote, up.branch)))
 	if err != nil && noBranch().MatchString(err.Error()) {
-		return fmt.Errorf("%s has no branch %s: git push -u %[1]s %s makes it, git branch -u %[1]s/BRANCH follows another one", up.remote, strings.TrimPrefix(up.branch, "refs/heads/"), up.name)
+		return fmt.Errorf("%s has no branch %s: %s makes it, git branch -u %[1]s/BRANCH follows another one", up.remote, strings.TrimPrefix(up.branch, "refs/heads/"), shell.Quote("git", "push", "-u", up.remote, up.name))
 	}
 	return err
 }

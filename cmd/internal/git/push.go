@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"cortext/cmd/internal/shell"
 )
 
 // Push pushes the current branch to where git push would push it. If another clone pushed
@@ -169,17 +171,18 @@ func noUpstream(ctx context.Context, root, branch string) error {
 	if err != nil {
 		return err
 	}
+	push := func(to string) string { return shell.Quote("git", "push", "-u", to, branch) }
 	switch {
 	case isBranch && slices.Contains(names, remote):
-		return noUpstreamError(fmt.Sprintf("branch %s follows %s of %s, which this clone keeps no copy of: git remote set-branches --add %[3]s %[2]s", branch, followed, remote))
-	case isBranch && strings.ContainsAny(remote, `/:\`):
-		return noUpstreamError(fmt.Sprintf("branch %s follows %s of %s, which has no name here: git remote add -f NAME %[3]s, then git branch -u NAME/%[2]s", branch, followed, remote))
+		return noUpstreamError(fmt.Sprintf("branch %s follows %s of %s, which this clone keeps no copy of: %s", branch, followed, remote, shell.Quote("git", "remote", "set-branches", "--add", remote, followed)))
+	case isBranch && strings.ContainsAny(remote, `/:\`): // it may have a password in it
+		return noUpstreamError(fmt.Sprintf("branch %s follows %s of a URL, which has no name here: git remote add -f NAME URL, then %s", branch, followed, shell.Quote("git", "branch", "-u", "NAME/"+followed)))
 	case isBranch && remote != "":
-		return noUpstreamError(fmt.Sprintf("branch %s follows %s of %s, which is not among the remotes: git remote add -f %[3]s URL", branch, followed, remote))
+		return noUpstreamError(fmt.Sprintf("branch %s follows %s of %s, which is not among the remotes: %s URL", branch, followed, remote, shell.Quote("git", "remote", "add", "-f", remote)))
 	case len(names) == 0:
-		return noUpstreamError(fmt.Sprintf("branch %s has no upstream, and there is no remote: git remote add origin URL, then git push -u origin %[1]s", branch))
+		return noUpstreamError(fmt.Sprintf("branch %s has no upstream, and there is no remote: git remote add origin URL, then %s", branch, push("origin")))
 	}
-	return noUpstreamError(fmt.Sprintf("branch %s has no upstream: git push -u %s %[1]s", branch, cmp.Or(usual(names), "REMOTE")))
+	return noUpstreamError(fmt.Sprintf("branch %s has no upstream: %s", branch, push(cmp.Or(usual(names), "REMOTE"))))
 }
 
 // remotes returns the names of the remotes.
@@ -244,7 +247,7 @@ func destination(ctx context.Context, root string, up upstream) (remote, branch 
 	if up.remote == "." {
 		names, err := remotes(ctx, root)
 		if err == nil {
-			err = fmt.Errorf("branch %s follows the local branch %s: git push -u %s %[1]s", up.name, strings.TrimPrefix(up.branch, "refs/heads/"), cmp.Or(usual(names), "REMOTE"))
+			err = fmt.Errorf("branch %s follows the local branch %s: %s", up.name, strings.TrimPrefix(up.branch, "refs/heads/"), shell.Quote("git", "push", "-u", cmp.Or(usual(names), "REMOTE"), up.name))
 		}
 		return "", "", err
 	}
@@ -266,7 +269,7 @@ func destination(ctx context.Context, root string, up upstream) (remote, branch 
 		case "current":
 			return up.remote, same, nil
 		default:
-			return "", "", fmt.Errorf("branch %s follows %s of %s, which has another name: git push -u %[3]s %[1]s", up.name, strings.TrimPrefix(up.branch, "refs/heads/"), up.remote)
+			return "", "", fmt.Errorf("branch %s follows %s of %s, which has another name: %s", up.name, strings.TrimPrefix(up.branch, "refs/heads/"), up.remote, shell.Quote("git", "push", "-u", up.remote, up.name))
 		}
 	}
 	return up.remote, up.branch, nil
