@@ -22,6 +22,7 @@ func TestAdvice(t *testing.T) {
 		syscall.EDQUOT:        "make room",
 		syscall.EFBIG:         "ulimit -f",
 		syscall.EROFS:         "read-only",
+		syscall.EXDEV:         "copy",
 		syscall.EACCES:        "permission",
 		syscall.EMFILE:        "ulimit -n",
 		lines.ErrNotRegular:   "move it away",
