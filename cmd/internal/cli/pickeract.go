@@ -169,7 +169,8 @@ func (r *reading) restore(id string, change organise.Change) error {
 	return err
 }
 
-// search finds conversations whose messages have the words, best first.
+// search finds conversations whose messages have the words, best first. Of each it shows
+// what was said if that has any of the words, since the row has the title.
 func (r *reading) search(ctx context.Context, words string, found func(picker.Hit)) error {
 	q, err := search.Parse(words)
 	if err != nil {
@@ -187,8 +188,8 @@ func (r *reading) search(ctx context.Context, words string, found func(picker.Hi
 	slices.SortFunc(results, (*search.Result).Compare)
 	for _, res := range results {
 		hit := picker.Hit{ID: res.Row.ID, Count: res.Count}
-		if len(res.Hits) > 0 {
-			h := res.Hits[0]
+		if n := len(res.Hits); n > 0 {
+			h := res.Hits[n-1]
 			hit.Message, hit.Sentence, hit.Marks = h.Message, h.Text, h.Matches
 		}
 		found(hit)

@@ -63,6 +63,37 @@ func TestLastExchange(t *testing.T) {
 	}
 }
 
+// TestSearchShowsMessages: a search in the picker shows what was said, not the title, which
+// the row has.
+func TestSearchShowsMessages(t *testing.T) {
+	r := newReading(t)
+	beginIn(t, r, 1)
+	e, err := r.w.Pick("thing 1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := r.w.Open(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	tx, err := c.Begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = tx.Append(schema.Batch{Messages: []schema.Message{{ID: "m1", Role: schema.User, Content: "the answer about the thing"}}})
+	if err := errors.Join(err, tx.Commit()); err != nil {
+		t.Fatal(err)
+	}
+	for words, want := range map[string]string{"answer thing": "the answer about the thing", "1": "thing 1"} {
+		var hits []picker.Hit
+		err := r.search(t.Context(), words, func(h picker.Hit) { hits = append(hits, h) })
+		if err != nil || len(hits) != 1 || hits[0].Sentence != want {
+			t.Errorf("%q: %v, %v", words, hits, err)
+		}
+	}
+}
+
 // newReading opens a new workspace of a new user.
 func newReading(t *testing.T) *reading {
 	t.Helper()
