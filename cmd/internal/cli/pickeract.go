@@ -47,7 +47,7 @@ func (r *reading) act(ctx context.Context, a picker.Action, row listing.Row) (sa
 	if back.run == nil {
 		return back.did + ": " + back.to, nil
 	}
-	return back.did + " (u undoes it): " + back.to, nil
+	return back.did + " (Alt+u undoes it): " + back.to, nil
 }
 
 // undoLast undoes the last action not undone yet, and returns what it did.
