@@ -22,6 +22,7 @@ func TestCompletion(t *testing.T) {
 	must(t, "-C", dir, "new", "plan", "The release")
 	short := strings.TrimSpace(must(t, "-C", dir, "list", "--format", "{{.ConversationID}}"))
 	short = short[len(short)-4:]
+	must(t, "-C", dir, "tag", "urgent", short)
 	env := append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "HOME="+t.TempDir())
 	shell := func(name string, args ...string) string {
 		t.Helper()
@@ -70,6 +71,12 @@ printf '%s\n' "${COMPREPLY[@]}"`
 		{"cortext resume " + short[:2], short},
 		{"cortext -r " + short[:2], short},
 		{"cortext status " + short + " pau", "paused"},
+		{"cortext archive " + short + " " + short[:2], short},
+		{"cortext tag urg", "urgent"},
+		{"cortext untag urgent " + short[:2], short},
+		{"cortext note " + short[:2], ""},
+		{"cortext note words " + short[:2], short},
+		{"cortext init --agent gem", "gemini"},
 		{"cortext help sho", "show"},
 		{"cortext show nosuch", ""},
 	} {
@@ -80,6 +87,13 @@ printf '%s\n' "${COMPREPLY[@]}"`
 	}
 	if all := shell(bash, "--norc", "-c", drive, script, "cortext", "show", ""); !strings.Contains(all, short) {
 		t.Errorf("all conversations: %q", all)
+	}
+
+	// What a shell itself completes are files.
+	for command, files := range map[string]bool{"why": true, "import": true, "clone": true, "log": false, "current": false} {
+		if got := must(t, "__complete", "-C", dir, command, ""); strings.HasSuffix(got, ":0\n") != files {
+			t.Errorf("%s: %q", command, got)
+		}
 	}
 
 	// Errors are silent, and the shells accept their scripts.

@@ -48,6 +48,7 @@ func (c completer) register(root *cobra.Command) {
 		// flags that have another meaning elsewhere
 		"export format": words(formatNames),
 		"init commit":   words(func() []string { return commitTimes }),
+		"init agent":    words(c.app.agentNames),
 		"init capture":  words(func() []string { return captures }),
 	}
 	unquote := func(f *pflag.Flag) (value string) { // shells show the usage unprocessed
@@ -81,9 +82,15 @@ func (c completer) register(root *cobra.Command) {
 			cmd.ValidArgsFunction = c.status
 		case cmd.Name() == "chat":
 			cmd.ValidArgsFunction = c.chat(flags["type"])
+		case cmd.Name() == "tag", cmd.Name() == "untag":
+			cmd.ValidArgsFunction = then(flags["tag"], c.id)
+		case cmd.Name() == "note", cmd.Name() == "set":
+			cmd.ValidArgsFunction = then(cobra.NoFileCompletions, c.id)
+		case strings.Contains(cmd.Use, "<id>..."):
+			cmd.ValidArgsFunction = c.id
 		case strings.Contains(cmd.Use, "<id>"), strings.Contains(cmd.Use, "[query]"):
 			cmd.ValidArgsFunction = first(c.id)
-		case cmd.Name() != "import":
+		case cmd.Name() != "import" && cmd.Name() != "why" && cmd.Name() != "clone": // these take files
 			cmd.ValidArgsFunction = cobra.NoFileCompletions
 		}
 	}
@@ -102,11 +109,16 @@ func times() []string { return []string{"today", "yesterday", "3d", "1w", "2w", 
 
 // first completes the first argument only.
 func first(complete cobra.CompletionFunc) cobra.CompletionFunc {
+	return then(complete, cobra.NoFileCompletions)
+}
+
+// then completes the first argument in one way and the others in another.
+func then(first, others cobra.CompletionFunc) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 		if len(args) > 0 {
-			return nil, cobra.ShellCompDirectiveNoFileComp
+			return others(cmd, args, typed)
 		}
-		return complete(cmd, args, typed)
+		return first(cmd, args, typed)
 	}
 }
 

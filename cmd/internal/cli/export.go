@@ -31,7 +31,7 @@ type exportOptions struct {
 func exportCommand(a *app) *cobra.Command {
 	var o exportOptions
 	cmd := &cobra.Command{
-		Use:   "export [<id>…]",
+		Use:   "export [<id>...]",
 		Short: "Export conversations to files",
 		Long: `Writes conversations to files that you can keep, share or import elsewhere. Without an id
 it writes the current one. json and jsonl hold everything, for cortext import and for other

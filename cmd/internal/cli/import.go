@@ -22,7 +22,7 @@ type importOptions struct {
 func importCommand(a *app) *cobra.Command {
 	var o importOptions
 	cmd := &cobra.Command{
-		Use:   "import FILE…",
+		Use:   "import FILE...",
 		Short: "Import transcripts and exports",
 		Long: `Imports agents' transcripts: messages, tool calls with their results, and the
 conversations of sub-agents. Everything is stored verbatim, except that secrets
