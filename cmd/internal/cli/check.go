@@ -183,6 +183,5 @@ func knownWorkspaces(a *app) []string {
 			dirs = append(dirs, registry.RealDir(root))
 		}
 	}
-	slices.Sort(dirs)
-	return slices.Compact(dirs)
+	return registry.Distinct(dirs)
 }

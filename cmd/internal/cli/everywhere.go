@@ -21,17 +21,16 @@ import (
 // seen lists the folders of the workspaces on this machine that cortext has seen, except
 // the one that the command works in.
 func (a *app) seen() []string {
-	dirs := registry.In(workspace.StateDir(a.machine())).Workspaces.Seen()
+	known := registry.In(workspace.StateDir(a.machine())).Workspaces
 	here, err := a.folder()
 	if err != nil {
-		return dirs
+		return known.Seen()
 	}
 	root, err := store.Find(here)
 	if err != nil {
-		return dirs
+		return known.Seen()
 	}
-	root = registry.RealDir(root)
-	return slices.DeleteFunc(dirs, func(dir string) bool { return dir == root })
+	return known.Others(root)
 }
 
 // others opens the workspaces that seen lists, and warns about those that cannot be opened.

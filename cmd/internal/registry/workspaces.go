@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -32,7 +33,7 @@ func (l Workspaces) See(dir string) error {
 }
 
 // Seen lists the existing folders of workspaces that cortext has seen on this
-// machine, sorted.
+// machine, sorted, each by one path.
 func (l Workspaces) Seen() (dirs []string) {
 	if !l.files.known() {
 		return nil
@@ -50,8 +51,30 @@ func (l Workspaces) Seen() (dirs []string) {
 			dirs = append(dirs, seen.Workspace)
 		}
 	}
+	return Distinct(dirs)
+}
+
+// Others lists what [Workspaces.Seen] lists, except one folder.
+func (l Workspaces) Others(here string) []string {
+	return slices.DeleteFunc(l.Seen(), func(dir string) bool { return len(Distinct([]string{here, dir})) == 1 })
+}
+
+// Distinct sorts folders and removes each that a path before it also leads to. A mount gives
+// a folder a second path, and so does a file system that ignores case.
+func Distinct(dirs []string) []string {
 	slices.Sort(dirs)
-	return slices.Compact(dirs)
+	var before []fs.FileInfo
+	return slices.DeleteFunc(slices.Compact(dirs), func(dir string) bool {
+		info, err := os.Stat(dir)
+		if err != nil {
+			return false
+		}
+		if slices.ContainsFunc(before, func(other fs.FileInfo) bool { return os.SameFile(info, other) }) {
+			return true
+		}
+		before = append(before, info)
+		return false
+	})
 }
 
 // placesFile returns the file that lists the folders a workspace has been in. mark moves
@@ -78,8 +101,8 @@ func (l Workspaces) NotePlace(mark, dir string) error {
 	return l.files.write(l.placesFile(mark), append(dirs, dir))
 }
 
-// Known lists the existing workspace folders that bindings and notes of places name, sorted
-// and without duplicates.
+// Known lists the existing workspace folders that bindings and notes of places name, sorted,
+// each by one path.
 func (r Registry) Known(agents []string) (dirs []string) {
 	add := func(dir string) {
 		if !filepath.IsAbs(dir) || slices.Contains(dirs, dir) {
@@ -106,6 +129,5 @@ func (r Registry) Known(agents []string) (dirs []string) {
 			add(RealDir(dir))
 		}
 	}
-	slices.Sort(dirs)
-	return slices.Compact(dirs)
+	return Distinct(dirs)
 }

@@ -51,3 +51,33 @@ func TestWorkspaces(t *testing.T) {
 		t.Error("without a state folder something is remembered")
 	}
 }
+
+// TestTwoPaths: a folder that two paths lead to, as with a mount or where case is ignored, is
+// one workspace.
+func TestTwoPaths(t *testing.T) {
+	r, dir := In(t.TempDir()), t.TempDir()
+	a, b, second := filepath.Join(dir, "a"), filepath.Join(dir, "b"), filepath.Join(dir, "second")
+	for _, w := range []string{a, b} {
+		if err := os.MkdirAll(filepath.Join(w, ".workspace"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(b, second); err != nil {
+		t.Fatal(err)
+	}
+	for _, w := range []string{second, a, b} {
+		if err := r.Workspaces.See(w); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, tt := range []struct{ got, want []string }{
+		{r.Workspaces.Seen(), []string{a, b}},
+		{r.Workspaces.Others(second), []string{a}},
+		{r.Workspaces.Others(a), []string{b}},
+		{r.Workspaces.Others(dir), []string{a, b}},
+	} {
+		if !slices.Equal(tt.got, tt.want) {
+			t.Errorf("%q, want %q", tt.got, tt.want)
+		}
+	}
+}

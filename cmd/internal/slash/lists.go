@@ -92,7 +92,7 @@ func (l lists) page(limit, page int) (string, error) {
 // everywhere lists all conversations of this workspace, and then those of the user's other
 // workspaces on this machine.
 func (l lists) everywhere(limit int) (string, error) {
-	others := slices.DeleteFunc(l.ws.Registry.Workspaces.Seen(), func(dir string) bool { return dir == l.ws.Here.Workspace() })
+	others := l.ws.Registry.Workspaces.Others(l.ws.Here.Workspace())
 	list, _, err := listed(l.ws, listing.Filter{All: true, Archived: true})
 	if err != nil {
 		return "", err
