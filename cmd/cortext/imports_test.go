@@ -109,7 +109,7 @@ var rules = map[string]rule{
 		why:     "reads and changes settings: no conversation, and it acts on none of them",
 	},
 	"cortext/cmd/internal/cloneref": {
-		ours: []string{"cortext/cmd/internal/git", "cortext/store", "cortext/store/mergefile"},
+		ours: []string{"cortext/cmd/internal/git", "cortext/store", "cortext/store/filelock", "cortext/store/mergefile"},
 		why:  "conversations in a ref of git's: what is in their files, the merge of files knows",
 	},
 	"cortext/cmd/internal/workspace": {

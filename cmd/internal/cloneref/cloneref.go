@@ -41,6 +41,7 @@ import (
 
 	"cortext/cmd/internal/git"
 	"cortext/store"
+	"cortext/store/filelock"
 )
 
 // The refs of a clone.
@@ -133,41 +134,55 @@ func (r Ref) merger(ctx context.Context, st state) merger {
 	return merger{ctx: ctx, root: r.Store.Root(), like: st.like, contents: map[string][]byte{}}
 }
 
-// identity reads a random name from a file, which it creates once.
-func identity(file string) (string, error) {
-	for {
-		b, err := os.ReadFile(file)
-		if name := strings.TrimSpace(string(b)); err == nil && name != "" {
-			return name, nil
-		}
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return "", err
-		}
-		if err := newIdentity(file, os.Link); err != nil && !errors.Is(err, fs.ErrExist) {
-			return "", err
-		}
+// identityWait is how long a process waits for another that makes a name.
+const identityWait = 5 * time.Second
+
+// identity reads a random name from a file, which it creates once. An empty file counts as
+// none: a power cut may leave one.
+func identity(file string) (name string, err error) {
+	if name, err = readIdentity(file); err != nil || name != "" {
+		return name, err
 	}
+	// A hard link would need no lock, but FAT and many network file systems have none.
+	err = filelock.With(file+"-lock", identityWait, func() error {
+		if name, err = readIdentity(file); err != nil || name != "" {
+			return err
+		}
+		if err := newIdentity(file); err != nil {
+			return err
+		}
+		name, err = readIdentity(file)
+		return err
+	})
+	return name, err
 }
 
-// newIdentity puts a random name into a file. It takes no source of randomness: a test that
-// fixed it would give two clones one name.
-func newIdentity(file string, place func(from, to string) error) (err error) {
+// readIdentity returns "" if the file is missing or empty.
+func readIdentity(file string) (string, error) {
+	b, err := os.ReadFile(file)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", err
+	}
+	return strings.TrimSpace(string(b)), nil
+}
+
+// newIdentity puts another random name into a file. It takes no source of randomness: a test
+// that fixed it would give two clones one name.
+func newIdentity(file string) error {
 	tmp, err := os.CreateTemp(filepath.Dir(file), filepath.Base(file)+".*")
 	if err != nil {
 		return err
 	}
-	defer func() {
-		if gone := os.Remove(tmp.Name()); err == nil && !errors.Is(gone, fs.ErrNotExist) {
-			err = gone
-		}
-	}()
 	var name [6]byte
 	_, _ = rand.Read(name[:])
 	_, err = tmp.WriteString(hex.EncodeToString(name[:]) + "\n")
-	if err = errors.Join(err, tmp.Close()); err != nil {
-		return err
+	if err = errors.Join(err, tmp.Close()); err == nil {
+		err = os.Rename(tmp.Name(), file)
 	}
-	return place(tmp.Name(), file)
+	if err != nil {
+		err = errors.Join(err, os.Remove(tmp.Name()))
+	}
+	return err
 }
 
 // tries is how often a write is repeated because another process was faster.

@@ -45,7 +45,7 @@ func (r Ref) Push(ctx context.Context) (sent bool, err error) {
 		if again, err := r.look(ctx); err != nil || again.own != st.own {
 			continue
 		}
-		if err := newIdentity(file, os.Rename); err != nil {
+		if err := newIdentity(file); err != nil {
 			return false, err
 		}
 	}
