@@ -96,6 +96,9 @@ func (r Ref) LeftOut(folder string) (names []string, err error) {
 		return nil, err
 	}
 	defer root.Close()
+	// Where files have no modes, all may look executable, even one that no program runs.
+	written, err := root.Stat(folder + "/.session/session.json")
+	hasModes := err != nil || written.Mode()&0o111 == 0
 	err = fs.WalkDir(root.FS(), folder, func(name string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
@@ -108,7 +111,7 @@ func (r Ref) LeftOut(folder string) (names []string, err error) {
 		case !allowed(name):
 			names = append(names, name+" (its name)")
 		default:
-			if info, err := d.Info(); err == nil && info.Mode()&0o111 != 0 {
+			if info, err := d.Info(); err == nil && hasModes && info.Mode()&0o111 != 0 {
 				names = append(names, name+" (that it is executable)")
 			}
 		}
