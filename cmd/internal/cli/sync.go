@@ -125,7 +125,11 @@ func printSynced(say notices, out *capture.SyncResult) error {
 			return err
 		}
 	}
-	fmt.Fprintf(on.out, "%s of this workspace: %d new, %d with new messages (%s captured)\n", count(out.Sessions, "session"), len(out.New), out.Grown, count(out.Appended, "message"))
+	captured := 0
+	for _, from := range out.Captured {
+		captured += from.Messages
+	}
+	fmt.Fprintf(on.out, "%s of this workspace: %d new, %d with new messages (%s captured)\n", count(out.Sessions, "session"), len(out.New), out.Grown, count(captured, "message"))
 	if out.Elsewhere > 0 {
 		fmt.Fprintf(on.out, "%d of them belong to conversations of other work trees and are captured there\n", out.Elsewhere)
 	}
