@@ -127,16 +127,20 @@ func (s *Files) replaceBy(calls atomicfile.Calls, name string, data []byte, perm
 	return explain(err)
 }
 
-// hasModes reports whether the file system has file modes: it looks at that of a new file.
+// hasModes reports whether the file system has file modes: it changes that of a new file.
 func (s *Files) hasModes() bool {
 	name := tmpDir + "/modes"
-	calls := s.files
-	calls.NoSync = true
 	if s.makeLocal(tmpDir) != nil {
 		return true
 	}
-	info, err := calls.Replace(s.root, name, nil, privateFileMode, tmpDir)
-	_ = s.root.Remove(name)
+	_ = s.root.Remove(name) // of a killed process
+	f, err := s.root.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, privateDirMode)
+	if err != nil {
+		return true
+	}
+	_ = s.files.SetMode(f, privateFileMode)
+	info, err := f.Stat()
+	_ = errors.Join(f.Close(), s.root.Remove(name))
 	return err != nil || info.Mode().Perm() == privateFileMode
 }
 

@@ -52,7 +52,8 @@ func (c Calls) write(f *os.File, b []byte) (int, error) {
 	return f.Write(b)
 }
 
-func (c Calls) chmod(f *os.File, mode fs.FileMode) error {
+// SetMode sets the mode of an open file.
+func (c Calls) SetMode(f *os.File, mode fs.FileMode) error {
 	if c.Chmod != nil {
 		return c.Chmod(f, mode)
 	}
@@ -117,7 +118,7 @@ func (c Calls) Replace(root Folder, name string, data []byte, perm fs.FileMode, 
 		}
 	}()
 	if old != nil {
-		if err := c.chmod(f, old.Mode().Perm()&perm); err != nil && !KeepsMode(err) {
+		if err := c.SetMode(f, old.Mode().Perm()&perm); err != nil && !KeepsMode(err) {
 			return nil, fmt.Errorf("write %q: %w", name, err)
 		}
 	}
