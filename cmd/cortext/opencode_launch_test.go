@@ -181,7 +181,9 @@ func TestOpenCodeLaunch(t *testing.T) {
 
 	// After its data was deleted while nothing runs, a new session recreates it.
 	s.check(os.RemoveAll(filepath.Join(s.home.Dir, ".local/share/opencode")))
-	s.run("cortext", "resume", "small", "--agent", "opencode", "-p", "made again")
+	cmd := s.command("cortext", "resume", "small", "--agent", "opencode", "-p", "made again")
+	cmd.Env = append(cmd.Env, "PWD="+s.home.Dir) // as below -C, or in a subfolder
+	s.play(cmd)
 	want = append(want, "user: made again", "assistant: done-at-last")
 	s.once(s.show("small"), want...)
 	s.answers("seen by watch", "indeed")

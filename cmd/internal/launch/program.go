@@ -46,12 +46,14 @@ func (p Program) importSession(plan *Plan) error {
 }
 
 // environment returns the environment without the variables that the program must not
-// inherit.
+// inherit, and with the folder that it runs in: OpenCode trusts PWD more than the system
+// (1.18.33), and without a terminal it never ends if the two differ.
 func (p Program) environment(plan *Plan) []string {
-	return slices.DeleteFunc(slices.Clone(p.Environ), func(v string) bool {
+	env := slices.DeleteFunc(slices.Clone(p.Environ), func(v string) bool {
 		name, _, _ := strings.Cut(v, "=")
-		return name == capture.LaunchedFor || slices.Contains(plan.Launch.Unset, name)
+		return name == capture.LaunchedFor || name == "PWD" || slices.Contains(plan.Launch.Unset, name)
 	})
+	return append(env, "PWD="+plan.Dir)
 }
 
 // run runs the agent to its end and calls started with the id of its process. Ctrl-C from

@@ -1,6 +1,21 @@
 package launch
 
-import "testing"
+import (
+	"slices"
+	"testing"
+
+	"cortext/inject"
+)
+
+// TestEnvironment: a program starts in the same folder according to the system and to PWD,
+// and does not get what it must not inherit.
+func TestEnvironment(t *testing.T) {
+	p := Program{Environ: []string{"PWD=/project/sub", "A=b", "SECRET=x", "CORTEXT_LAUNCHED_FOR=y"}}
+	got := p.environment(&Plan{Dir: "/project", Launch: &inject.Launch{Unset: []string{"SECRET"}}})
+	if want := []string{"A=b", "PWD=/project"}; !slices.Equal(got, want) {
+		t.Errorf("the environment is %q, want %q", got, want)
+	}
+}
 
 // TestCodeOfKey: an agent that the user left with Ctrl-C did not fail.
 func TestCodeOfKey(t *testing.T) {
