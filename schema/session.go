@@ -382,6 +382,21 @@ func (s *Session) LastAgent() string {
 	return s.AgentConfig.Agent
 }
 
+// AgentOf returns the agent of the native session source. A message without a source,
+// which the first version of the format allows, belongs to the agent that the
+// conversation began in.
+func (s *Session) AgentOf(source string) string {
+	if source == "" {
+		return s.AgentConfig.Agent
+	}
+	for _, src := range s.Sources {
+		if src.NativeID == source {
+			return src.Agent
+		}
+	}
+	return ""
+}
+
 // DisplayTitle returns the title. For a session without one it is the folder's name
 // without number or time, type and id: 001-brainstorm-api-design is "api design", and so
 // is 1030-brainstorm-api-design-hv37 if the id ends in hv37. Without words for either, it

@@ -70,7 +70,7 @@ func lastExchange(s *schema.Session, messages []schema.Message) (lines []picker.
 		switch m := &messages[i]; {
 		case strings.TrimSpace(m.Content) == "":
 		case m.Role == schema.Assistant && len(lines) == 0:
-			who := history.AgentOf(s, m.Source)
+			who := s.AgentOf(m.Source)
 			if who == "" {
 				who = "agent"
 			}

@@ -120,7 +120,7 @@ func session(from, to *workspace.Workspace, e store.Entry, point history.Point) 
 		if m.ID != "" {
 			s.Links.MessageID = m.ID
 		}
-		if agent := history.AgentOf(old, m.Source); agent != "" && agent != s.AgentConfig.Agent {
+		if agent := old.AgentOf(m.Source); agent != "" && agent != s.AgentConfig.Agent {
 			s.AgentConfig.Agent, s.AgentConfig.Model, s.AgentConfig.Provider, s.AgentConfig.Modes = agent, "", nil, nil
 		}
 	}

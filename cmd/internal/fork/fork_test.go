@@ -144,7 +144,7 @@ func TestFrom(t *testing.T) {
 		s := f.Entry.Session
 		last := old.Messages[length-1]
 		if s.Links == nil || s.Links.Parent != e.Session.ID || s.Links.MessageID != last.ID || len(s.Sources) > 0 || s.Usage != nil || s.MessageCount != length ||
-			s.ConversationType != "plan" || !slices.Equal(s.Tags, []string{"x"}) || s.AgentConfig.Agent != history.AgentOf(e.Session, last.Source) {
+			s.ConversationType != "plan" || !slices.Equal(s.Tags, []string{"x"}) || s.AgentConfig.Agent != e.Session.AgentOf(last.Source) {
 			t.Errorf("session %+v, links %+v", s, s.Links)
 		}
 		if want := s.Title == e.Session.Title; want != (to == other) {

@@ -40,7 +40,7 @@ func backwards(w workspace.Conversations, e store.Entry, f func(m *schema.Messag
 func LastAgent(w workspace.Conversations, e store.Entry) (name string, err error) {
 	s := e.Session
 	err = backwards(w, e, func(m *schema.Message) bool {
-		name = AgentOf(s, m.Source)
+		name = s.AgentOf(m.Source)
 		return name == ""
 	})
 	if name == "" {
@@ -65,27 +65,12 @@ func LastModel(w workspace.Conversations, e store.Entry, agent string) (name str
 	seen := 0
 	err = backwards(w, e, func(m *schema.Message) bool {
 		seen++
-		if m.Role == schema.Assistant && m.Model != schema.SyntheticModel && AgentOf(s, m.Source) == agent {
+		if m.Role == schema.Assistant && m.Model != schema.SyntheticModel && s.AgentOf(m.Source) == agent {
 			name = m.Model
 		}
 		return name == "" && !(alone && seen >= enoughAlone)
 	})
 	return name, err
-}
-
-// AgentOf returns the agent of the native session source. A message without a source,
-// which the first version of the format allows, belongs to the agent that the
-// conversation began in.
-func AgentOf(s *schema.Session, source string) string {
-	if source == "" {
-		return s.AgentConfig.Agent
-	}
-	for _, src := range s.Sources {
-		if src.NativeID == source {
-			return src.Agent
-		}
-	}
-	return ""
 }
 
 // Branches returns the branch of a conversation that a resume continues, and the other

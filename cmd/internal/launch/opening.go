@@ -152,7 +152,7 @@ func (l *Launcher) otherBranches(r *payload.Built) (told []string, err error) {
 func (l *Launcher) branch(s *schema.Session, messages []schema.Message) string {
 	for _, m := range slices.Backward(messages) {
 		if m.Role == schema.User && !prompt.Manages(m.Content) {
-			return fmt.Sprintf("“%s” (%s, %s)", firstWords(m.Content, 60), history.AgentOf(s, m.Source), resume.Ago(l.ws.Env.Now(), m.Timestamp.Time()))
+			return fmt.Sprintf("“%s” (%s, %s)", firstWords(m.Content, 60), s.AgentOf(m.Source), resume.Ago(l.ws.Env.Now(), m.Timestamp.Time()))
 		}
 	}
 	return "without a message of the user"

@@ -256,7 +256,7 @@ func (n *counter) message(m *schema.Message) {
 		n.model = m.Model
 	}
 	model := cmp.Or(n.model, n.session.AgentConfig.Model)
-	c := n.cell(history.AgentOf(n.session, m.Source), model, dayOf(m.Timestamp))
+	c := n.cell(n.session.AgentOf(m.Source), model, dayOf(m.Timestamp))
 	n.at[m.ID] = c
 	c.Messages++
 	if m.Role == schema.User {

@@ -72,7 +72,7 @@ func (w *writer) head() {
 		w.day = at.UTC().Format(dayLayout)
 		about = append(about, w.day)
 	}
-	for _, fact := range []string{s.AgentConfig.Agent, s.AgentConfig.Model} {
+	for _, fact := range []string{s.LastAgent(), s.AgentConfig.Model} {
 		if fact != "" {
 			about = append(about, inline(fact))
 		}
@@ -111,7 +111,7 @@ func (w *writer) message(m *schema.Message) {
 		w.asked = true
 	case m.Role == schema.Assistant && w.asked:
 		w.asked = false
-		w.printf("\n#### %s %s%s\n", number, inline(cmp.Or(w.in.Session.AgentConfig.Agent, "Agent")), w.clock(m))
+		w.printf("\n#### %s %s%s\n", number, inline(cmp.Or(w.in.Session.AgentOf(m.Source), w.in.Session.AgentConfig.Agent, "Agent")), w.clock(m))
 	default:
 		w.mark = "<sub>" + number + w.clock(m) + "</sub>"
 	}

@@ -248,6 +248,27 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
+// TestAgents: an answer names the agent that gave it, and the head the agent used last, whose
+// model it has.
+func TestAgents(t *testing.T) {
+	text := write(t, &portable.Conversation{
+		Session: &schema.Session{
+			Title: "x", ConversationType: "chat", AgentConfig: schema.AgentConfig{Agent: "claude", Model: "gemini-3-pro"},
+			Sources: []schema.Source{{Agent: "claude", NativeID: "c"}, {Agent: "gemini", NativeID: "g"}},
+		},
+		Messages: []schema.Message{
+			{Number: 1, Role: schema.User, Content: "one", Source: "c"}, {Number: 2, Role: schema.Assistant, Content: "two", Source: "c"},
+			{Number: 3, Role: schema.User, Content: "three", Source: "g"}, {Number: 4, Role: schema.Assistant, Content: "four", Source: "g"},
+			{Number: 5, Role: schema.User, Content: "five"}, {Number: 6, Role: schema.Assistant, Content: "six", Source: "lost"},
+		},
+	})
+	for _, want := range []string{"\nchat · gemini · gemini-3-pro · 6 messages\n", "\n#### #2 claude\n", "\n#### #4 gemini\n", "\n#### #6 claude\n"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is missing in:\n%s", want, text)
+		}
+	}
+}
+
 // sameText compares texts. Blocks without a visible character are not shown.
 func sameText(got, want string) bool {
 	return got == want || got == "" && strings.TrimSpace(want) == "" || strings.Join(strings.Fields(got), " ") == strings.Join(strings.Fields(want), " ") && strings.Contains(want, "\n\n")

@@ -31,7 +31,7 @@ const timePattern = `(?:, (\d{1,2} [A-Z][a-z]+ \d{4}))?(?:, (\d\d:\d\d))?`
 const foldEnd = "</details>"
 
 // lacks says what Markdown does not carry.
-const lacks = "Markdown carries no ids, seconds, token counts, tags, sub-agents or content of attachments"
+const lacks = "Markdown carries no ids, seconds, token counts, tags, sub-agents, agents but the last, or content of attachments"
 
 // Is reports whether a file that starts with head may be Markdown. [Read] says whether it is
 // ours.

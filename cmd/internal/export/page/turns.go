@@ -180,7 +180,7 @@ func (w *writer) head(turns []turn) {
 	for _, t := range turns {
 		steps, failed, added, removed = steps+t.steps, failed+t.failed, added+t.added, removed+t.removed
 	}
-	fact("Agent", s.AgentConfig.Agent)
+	fact("Agent", s.LastAgent())
 	fact("Model", s.AgentConfig.Model)
 	if s.Git != nil {
 		fact("Branch", s.Git.Branch)
