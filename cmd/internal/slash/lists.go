@@ -34,7 +34,7 @@ func items(entries []store.Entry) []item {
 	list := make([]item, len(entries))
 	for i, e := range entries {
 		s := e.Session
-		list[i] = item{s.ID, s.ConversationType, s.DisplayTitle(), workspace.ShownStatus(e), s.AgentConfig.Agent, s.ContextSummary, s.LastActive.Time()}
+		list[i] = item{s.ID, s.ConversationType, s.DisplayTitle(), workspace.ShownStatus(e), s.LastAgent(), s.ContextSummary, s.LastActive.Time()}
 	}
 	return list
 }
@@ -51,7 +51,7 @@ func listed(ws *workspace.Workspace, f listing.Filter) (list []item, rest int, e
 	list = make([]item, len(at))
 	for i, n := range at {
 		r := l.Row(n)
-		list[i] = item{strings.Clone(r.ID), strings.Clone(r.Type), strings.Clone(r.Title), strings.Clone(r.Status), strings.Clone(r.Agent), strings.Clone(r.Summary), r.LastActive}
+		list[i] = item{strings.Clone(r.ID), strings.Clone(r.Type), strings.Clone(r.Title), strings.Clone(r.Status), strings.Clone(r.LastAgent()), strings.Clone(r.Summary), r.LastActive}
 	}
 	return list, l.Len() - len(at), nil
 }
