@@ -83,7 +83,7 @@ func (x Exchange) Pull(ctx context.Context) (p Pulled, err error) {
 		}
 		before, _ := Head(x.Root)
 		if p.Merged, err = x.merge(ctx); err == nil && p.Merged {
-			p.Changed, p.Removed, _ = x.between(ctx, before.Commit, "HEAD") // it is merged, whatever is said of it
+			p.Changed, p.Removed, _ = between(ctx, x.Root, x.Folders[0], before.Commit) // it is merged, whatever is said of it
 		}
 		p.Merged = p.Merged || len(p.Kept) > 0
 		return err
@@ -91,10 +91,10 @@ func (x Exchange) Pull(ctx context.Context) (p Pulled, err error) {
 	return p, err
 }
 
-// between lists the folders of conversations that have changed from one commit to another, and
+// between lists the folders of conversations below dir that have changed from a commit to HEAD, and
 // those that are gone. A folder that is below another day now has changed.
-func (x Exchange) between(ctx context.Context, from, to string) (changed, removed []string, err error) {
-	out, err := read(ctx, x.Root, "diff-tree", "-r", "-t", "-z", "--raw", "--no-renames", "--relative", from, to, "--", x.Folders[0])
+func between(ctx context.Context, root, dir, from string) (changed, removed []string, err error) {
+	out, err := read(ctx, root, "diff-tree", "-r", "-t", "-z", "--raw", "--no-renames", "--relative", from, "HEAD", "--", dir)
 	if err != nil {
 		return nil, nil, err
 	}
