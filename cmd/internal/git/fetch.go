@@ -41,12 +41,11 @@ var noBranch = sync.OnceValue(func() *regexp.Regexp {
 // usualStrategy returns configuration that makes git merge with its usual strategy, if the user
 // has set another one: "ours" would drop what the upstream has, and others ignore attributes.
 func usualStrategy(ctx context.Context, root string, up upstream) (set []string) {
-	if other, _ := read(ctx, root, "config", "--get", "pull.twohead"); other != "" {
+	if setting(ctx, root, "--get", "pull.twohead") != "" {
 		set = append(set, "-c", "pull.twohead=ort")
 	}
 	key := "branch." + up.name + ".mergeOptions"
-	options, _ := read(ctx, root, "config", "--get", key)
-	for _, word := range strings.Fields(options) {
+	for _, word := range strings.Fields(setting(ctx, root, "--get", key)) {
 		name, _, _ := strings.Cut(word, "=")
 		if name == "--strategy" || strings.HasPrefix(word, "-s") {
 			return append(set, "-c", key+"=")

@@ -114,8 +114,7 @@ func cleanup(ctx context.Context, root string, message, below []byte) string {
 	if mark, _, found := bytes.Cut(below, []byte(" ")); found && !bytes.HasPrefix(lines[len(lines)-1], mark) {
 		return "scissors"
 	}
-	how, _ := read(ctx, root, "config", "--get", "commit.cleanup")
-	return strings.TrimSpace(how)
+	return setting(ctx, root, "--get", "commit.cleanup")
 }
 
 // DropLoneTrailer removes trailers of one name from the file of a commit message in which the

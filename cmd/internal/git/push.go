@@ -263,8 +263,7 @@ func destination(ctx context.Context, root string, up upstream) (remote, branch 
 		return up.pushRemote, same, nil
 	}
 	if up.branch != same {
-		mode, _ := read(ctx, root, "config", "--get", "push.default")
-		switch strings.TrimSpace(mode) {
+		switch setting(ctx, root, "--get", "push.default") {
 		case "upstream", "tracking":
 		case "current":
 			return up.remote, same, nil
