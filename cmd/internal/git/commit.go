@@ -75,8 +75,12 @@ func Commit(ctx context.Context, root, folder, message string) (done bool, err e
 	if inCommit(root) {
 		return false, &UnfinishedError{"commit", "commit the folder"}
 	}
-	if _, err := read(ctx, root, "rev-parse", "--absolute-git-dir"); err != nil {
+	inside, err := read(ctx, root, "rev-parse", "--is-inside-work-tree")
+	if err != nil {
 		return false, err // even if git would find a repository that came with this one, and run its programs
+	}
+	if inside != "true\n" {
+		return false, fmt.Errorf("%s is outside of its repository's work tree: see git config core.worktree and core.bare", root)
 	}
 	changes, err := changesOf(ctx, root, folder)
 	if err != nil {
