@@ -38,17 +38,26 @@ func (f files) read(name string, v any) (ok bool) {
 	if !f.known() {
 		return false
 	}
-	b, err := os.ReadFile(name)
+	b, err := readFile(name)
 	return err == nil && json.Unmarshal(b, v) == nil
+}
+
+// readFile reads a file. Anything else in its place, such as a pipe, is an error, not a wait.
+func readFile(name string) ([]byte, error) {
+	info, err := os.Stat(name) // costs less than to open it: most files do not exist
+	if err == nil && !info.Mode().IsRegular() {
+		err = errors.New("not a regular file")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return os.ReadFile(name)
 }
 
 // readAny reads a file into v, if the file exists: most do not. The error about one that cannot
 // be read ends with advice.
 func readAny(name string, v any, advice string) error {
-	if _, err := os.Lstat(name); errors.Is(err, fs.ErrNotExist) {
-		return nil // a stat costs less than an open
-	}
-	b, err := os.ReadFile(name)
+	b, err := readFile(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

@@ -31,10 +31,7 @@ func (l Sessions) Get(agent, nativeID string) (s Session, err error) {
 }
 
 func readSession(file string) (s Session, err error) {
-	if _, err := os.Lstat(file); errors.Is(err, fs.ErrNotExist) {
-		return s, nil // most sessions are unknown: a stat costs less than an open
-	}
-	b, err := os.ReadFile(file)
+	b, err := readFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return s, nil
 	}
