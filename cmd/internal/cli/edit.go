@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
+	"slices"
+	"strings"
 
 	"cortext/cmd/internal/organise"
 	"cortext/store"
@@ -26,6 +29,16 @@ func (c edit) applyTo(ctx context.Context, a *app, w *opened, queries []string) 
 		return err
 	}
 	return c.apply(ctx, a, w, entries)
+}
+
+// wantsWords returns a usage error if words that belong before the conversations name one by its
+// id or folder: other commands take the conversation first.
+func wantsWords(w *opened, words, what string) error {
+	e, err := w.Pick(words)
+	if base := path.Base(e.Path); err != nil || !slices.Contains([]string{e.Session.ID, e.Path, base, base[strings.LastIndex(base, "-")+1:]}, words) {
+		return nil
+	}
+	return &usageError{fmt.Sprintf("%q is a conversation", words), "the " + what + " comes first, then the conversation"}
 }
 
 // apply makes the change to conversations and prints each. It continues if one cannot

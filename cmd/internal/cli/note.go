@@ -17,6 +17,9 @@ all notes, and an empty text removes them. cortext show prints the notes.`,
 		Example: "  cortext note \"ask the mobile team\" \"api design\"",
 		Args:    args(cobra.MinimumNArgs(1)),
 		RunE: a.within(func(cmd *cobra.Command, w *opened, list []string) error {
+			if err := wantsWords(w, list[0], "note"); err != nil {
+				return err
+			}
 			c := edit{organise.Note(list[0]), "note added", "already has this note"}
 			if replace {
 				c.change, c.done, c.had = organise.ReplaceNotes(list[0]), "notes replaced", "already has these notes"

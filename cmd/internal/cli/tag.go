@@ -24,6 +24,9 @@ query. Without arguments, it lists the tags in use and how many conversations ha
 				return listTags(a, w)
 			}
 			tags, err := organise.ParseTags(list[0])
+			if err == nil {
+				err = wantsWords(w, list[0], "tag")
+			}
 			if err != nil {
 				return err
 			}
