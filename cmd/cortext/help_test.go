@@ -56,10 +56,8 @@ func TestExamples(t *testing.T) {
 func TestManual(t *testing.T) {
 	dir := t.TempDir()
 	must(t, "man", dir)
-	_, list, _ := strings.Cut(must(t, "--help"), "\nCommands:\n")
-	list, _, _ = strings.Cut(list, "\n\n")
 	names := []string{"cortext"}
-	for _, row := range helpRow.FindAllStringSubmatch(list, -1) {
+	for _, row := range helpRows(t) {
 		names = append(names, "cortext-"+row[1])
 	}
 	pages, err := filepath.Glob(filepath.Join(dir, "*.1"))
@@ -78,6 +76,9 @@ func TestManual(t *testing.T) {
 				t.Errorf("%s lacks %q", name, part)
 			}
 		}
+	}
+	if text, err := os.ReadFile(filepath.Join(dir, "cortext-config.1")); err != nil || strings.Count(string(text), "\n.B cortext config ") != 6 {
+		t.Errorf("the page of config lists other commands than its four, or lacks some: %v\n%s", err, text)
 	}
 	t.Run("groff", func(t *testing.T) {
 		groff := installed(t, "groff")

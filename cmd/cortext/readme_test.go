@@ -19,6 +19,15 @@ var (
 	anyFlag  = regexp.MustCompile(`(?:^|\s)(--?[a-zA-Z][a-z-]*)`)
 )
 
+// helpRows returns the commands in cortext --help, each with its name and what it does. They
+// come in groups, between the usage and the flags.
+func helpRows(t *testing.T) [][]string {
+	_, list, _ := strings.Cut(must(t, "--help"), "\nUsage:\n")
+	_, list, _ = strings.Cut(list, "\n\n")
+	list, _, _ = strings.Cut(list, "\nFlags:\n")
+	return helpRow.FindAllStringSubmatch(list, -1)
+}
+
 // TestReadmeCommands: the README's table and cortext --help name the same commands and say
 // the same about each.
 func TestReadmeCommands(t *testing.T) {
@@ -27,9 +36,7 @@ func TestReadmeCommands(t *testing.T) {
 	for _, row := range tableRow.FindAllStringSubmatch(table, -1) {
 		described[row[1]] = row[2]
 	}
-	_, list, _ := strings.Cut(must(t, "--help"), "\nCommands:\n")
-	list, _, _ = strings.Cut(list, "\n\n")
-	rows := helpRow.FindAllStringSubmatch(list, -1)
+	rows := helpRows(t)
 	for _, row := range rows {
 		name, short := row[1], row[2]
 		if short == "" || !strings.HasPrefix(described[name], short) {
@@ -49,16 +56,15 @@ var gitCommand = regexp.MustCompile(`(?m)^git .*$`)
 func TestPagesShowFlags(t *testing.T) {
 	helps := map[string]string{}
 	var all strings.Builder
-	for _, row := range helpRow.FindAllStringSubmatch(must(t, "--help"), -1) {
-		if name := row[1]; name != "cortext" {
-			helps[name] = must(t, name, "--help")
-			_, commands, _ := strings.Cut(helps[name], "\nCommands:\n")
-			commands, _, _ = strings.Cut(commands, "\n\n")
-			for _, sub := range helpRow.FindAllStringSubmatch(commands, -1) {
-				helps[name] += must(t, name, sub[1], "--help")
-			}
-			all.WriteString(helps[name])
+	for _, row := range helpRows(t) {
+		name := row[1]
+		helps[name] = must(t, name, "--help")
+		_, commands, _ := strings.Cut(helps[name], "\nCommands:\n")
+		commands, _, _ = strings.Cut(commands, "\n\n")
+		for _, sub := range helpRow.FindAllStringSubmatch(commands, -1) {
+			helps[name] += must(t, name, sub[1], "--help")
 		}
+		all.WriteString(helps[name])
 	}
 	helps["hook"] = must(t, "hook", "--help") // hidden
 	has := func(help, flag string) bool {

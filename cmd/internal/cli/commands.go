@@ -6,60 +6,79 @@ import (
 	"github.com/spf13/cobra"
 )
 
+// The groups of commands in the help, in their order. Commands without one are not shown.
+const (
+	toResume  = "Start and resume"
+	toRead    = "Find and read"
+	toEdit    = "Name, tag and remove"
+	toCapture = "Capture"
+	withGit   = "Work with git"
+	toSetUp   = "Set up and check"
+)
+
+var groups = []string{toResume, toRead, toEdit, toCapture, withGit, toSetUp}
+
 // commands lists all commands of cortext.
 var commands = []struct {
-	name string
-	make func(*app) *cobra.Command
+	name  string
+	group string
+	make  func(*app) *cobra.Command
 }{
-	{"init", initCommand},
-	{"new", newCommand},
-	{"import", importCommand},
-	{"export", exportCommand},
-	{"list", listCommand},
-	{"show", showCommand},
-	{"search", searchCommand},
-	{"index", indexCommand},
-	{"resume", resumeCommand},
-	{"chat", chatCommand},
-	{"fork", forkCommand},
-	{"context", contextCommand},
-	{"compact", compactCommand},
-	{"stop", stopCommand},
-	{"skip", skipCommand},
-	{"rm", rmCommand},
-	{"sync", syncCommand},
-	{"watch", watchCommand},
-	{"serve", serveCommand},
-	{"merge-driver", mergeDriverCommand},
-	{"push", pushCommand},
-	{"pull", pullCommand},
-	{"clone", cloneCommand},
-	{"why", whyCommand},
-	{"log", logCommand},
-	{"link-commit", linkCommitCommand},
-	{"statusline", statuslineCommand},
-	{"hook", hookCommand},
-	{"happened", happenedCommand},
-	{"tidy", tidyCommand},
-	{"refresh", refreshCommand},
-	{"status", statusCommand},
-	{"title", titleCommand},
-	{"tag", tagCommand},
-	{"untag", untagCommand},
-	{"note", noteCommand},
-	{"set", setCommand},
-	{"archive", archiveCommand},
-	{"unarchive", unarchiveCommand},
-	{"prune", pruneCommand},
-	{"redact", redactCommand},
-	{"current", currentCommand},
-	{"config", configCommand},
-	{"trust", trustCommand},
-	{"stats", statsCommand},
-	{"check", checkCommand},
-	{"repair", repairCommand},
-	{"version", versionCommand},
-	{"completion", completionCommand},
+	{"new", toResume, newCommand},
+	{"resume", toResume, resumeCommand},
+	{"chat", toResume, chatCommand},
+	{"fork", toResume, forkCommand},
+	{"stop", toResume, stopCommand},
+	{"current", toResume, currentCommand},
+	{"context", toResume, contextCommand},
+	{"compact", toResume, compactCommand},
+
+	{"list", toRead, listCommand},
+	{"show", toRead, showCommand},
+	{"search", toRead, searchCommand},
+	{"stats", toRead, statsCommand},
+	{"export", toRead, exportCommand},
+	{"serve", toRead, serveCommand},
+
+	{"title", toEdit, titleCommand},
+	{"tag", toEdit, tagCommand},
+	{"untag", toEdit, untagCommand},
+	{"note", toEdit, noteCommand},
+	{"set", toEdit, setCommand},
+	{"status", toEdit, statusCommand},
+	{"archive", toEdit, archiveCommand},
+	{"unarchive", toEdit, unarchiveCommand},
+	{"rm", toEdit, rmCommand},
+	{"prune", toEdit, pruneCommand},
+	{"redact", toEdit, redactCommand},
+
+	{"sync", toCapture, syncCommand},
+	{"watch", toCapture, watchCommand},
+	{"import", toCapture, importCommand},
+	{"skip", toCapture, skipCommand},
+
+	{"push", withGit, pushCommand},
+	{"pull", withGit, pullCommand},
+	{"clone", withGit, cloneCommand},
+	{"why", withGit, whyCommand},
+	{"log", withGit, logCommand},
+
+	{"init", toSetUp, initCommand},
+	{"config", toSetUp, configCommand},
+	{"trust", toSetUp, trustCommand},
+	{"check", toSetUp, checkCommand},
+	{"repair", toSetUp, repairCommand},
+	{"statusline", toSetUp, statuslineCommand},
+	{"completion", toSetUp, completionCommand},
+	{"version", toSetUp, versionCommand},
+
+	{"hook", "", hookCommand},
+	{"link-commit", "", linkCommitCommand},
+	{"merge-driver", "", mergeDriverCommand},
+	{"happened", "", happenedCommand},
+	{"index", "", indexCommand},
+	{"refresh", "", refreshCommand},
+	{"tidy", "", tidyCommand},
 }
 
 // commandIn returns the command that a command line names, or "" if that is not certain.

@@ -55,9 +55,9 @@ func help(w io.Writer, cmd *cobra.Command) {
 		fmt.Fprintf(w, "  %s\n", reflow(line, width-2, "      "))
 	}
 	if cmd.HasAvailableSubCommands() {
-		fmt.Fprint(w, "\nCommands:\n")
-		for _, c := range cmd.Commands() {
-			if c.IsAvailableCommand() {
+		for _, group := range groupsOf(cmd) {
+			fmt.Fprintf(w, "\n%s:\n", group.title)
+			for _, c := range group.commands {
 				fmt.Fprintf(w, "  %-12s %s\n", c.Name(), reflow(c.Short, width-commandsIndent, strings.Repeat(" ", commandsIndent)))
 			}
 		}
@@ -77,6 +77,25 @@ func help(w io.Writer, cmd *cobra.Command) {
 	default:
 		fmt.Fprintf(w, "\nExamples:\n%s\n", cmd.Example)
 	}
+}
+
+// A commandGroup is a part of a list of commands.
+type commandGroup struct {
+	title    string
+	commands []*cobra.Command
+}
+
+// groupsOf returns the commands below cmd that the help shows, in one group if they have none.
+func groupsOf(cmd *cobra.Command) (list []commandGroup) {
+	titles := cmd.Groups()
+	if len(titles) == 0 {
+		titles = []*cobra.Group{{Title: "Commands"}}
+	}
+	for _, group := range titles {
+		shown := slices.DeleteFunc(slices.Clone(cmd.Commands()), func(c *cobra.Command) bool { return !c.IsAvailableCommand() || c.GroupID != group.ID })
+		list = append(list, commandGroup{group.Title, shown})
+	}
+	return list
 }
 
 // commandsIndent is the column in which a command's description begins.

@@ -41,7 +41,7 @@ func writeManual(root *cobra.Command, dir string) error {
 		}
 	}
 	for _, c := range pages {
-		if err := os.WriteFile(filepath.Join(dir, pageName(c)+".1"), manualPage(c, pages), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, pageName(c)+".1"), manualPage(c), 0o644); err != nil {
 			return err
 		}
 	}
@@ -51,8 +51,8 @@ func writeManual(root *cobra.Command, dir string) error {
 // pageName returns the name of a command's page: cortext-list.
 func pageName(cmd *cobra.Command) string { return strings.ReplaceAll(cmd.CommandPath(), " ", "-") }
 
-// manualPage returns the page of a command. all are the commands with a page.
-func manualPage(cmd *cobra.Command, all []*cobra.Command) []byte {
+// manualPage returns the page of a command.
+func manualPage(cmd *cobra.Command) []byte {
 	var b bytes.Buffer
 	title := func(s string) { fmt.Fprintf(&b, ".SH %s\n", s) }
 	item := func(tag, text string) { fmt.Fprintf(&b, ".TP\n.B %s\n%s\n", roff(tag), roff(text)) }
@@ -67,8 +67,17 @@ func manualPage(cmd *cobra.Command, all []*cobra.Command) []byte {
 	fmt.Fprintf(&b, "%s\n", roff(describe(cmd)))
 	if cmd.HasAvailableSubCommands() {
 		title("COMMANDS")
-		for _, c := range all[1:] {
-			item(pageName(c)+"(1)", c.Short)
+		for _, group := range groupsOf(cmd) {
+			if cmd.HasParent() { // its commands are on its page
+				for _, c := range group.commands {
+					item(c.UseLine(), c.Short)
+				}
+				continue
+			}
+			fmt.Fprintf(&b, ".SS %s\n", group.title)
+			for _, c := range group.commands {
+				item(pageName(c)+"(1)", c.Short)
+			}
 		}
 	}
 	title("OPTIONS")

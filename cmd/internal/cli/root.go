@@ -133,7 +133,7 @@ func rootCommand(a *app, args []string) *cobra.Command {
 		Long: `cortext saves every conversation with an AI coding agent as plain, append-only,
 git-friendly files next to your code. It can resume any of them, in the same agent
 or another one, within a token budget.`,
-		Example:       "  cortext list\n  cortext resume \"api design\"\n  cortext -r \"api design\" --agent gemini",
+		Example:       "  cortext init\n  cortext list\n  cortext resume \"api design\"\n  cortext -r \"api design\" --agent gemini",
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          cobra.ArbitraryArgs,
@@ -164,10 +164,15 @@ or another one, within a token budget.`,
 		return &usageError{flagError(err), nearFlag(cmd, err)}
 	})
 	addHelp(root, &a.pager)
+	for _, group := range groups {
+		root.AddGroup(&cobra.Group{ID: group, Title: group})
+	}
 	only := commandIn(args)
 	for _, c := range commands {
 		if only == "" || only == c.name {
-			root.AddCommand(c.make(a))
+			cmd := c.make(a)
+			cmd.GroupID = c.group
+			root.AddCommand(cmd)
 		}
 	}
 	if only == "" && slices.Contains(args, "man") {
