@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -95,12 +94,7 @@ func printContext(on screen, s *payload.Sent) error {
 	}
 	fmt.Fprintf(on.out, "%d of %d tokens%s, %s\n", s.Tokens, s.Budget, estimate(s.Factor), s.Strategy)
 	fmt.Fprintf(on.out, "%d of %d messages, %d in summaries\n\n", s.Included, s.Original, s.Summarized)
-	fmt.Fprintf(on.out, "%8s  %-9s  %-32s  %s\n", "tokens", "message", "what", "why")
-	for i := 0; i < len(s.Parts); {
-		n := wholeRun(s.Parts[i:])
-		printPart(on.out, s.Parts[i:i+n])
-		i += n
-	}
+	on.printParts(s.Parts)
 	if len(s.LeftOut) > 0 {
 		fmt.Fprintln(on.out)
 	}
@@ -122,7 +116,32 @@ func wholeRun(list []resume.Part) int {
 	return n
 }
 
-func printPart(w io.Writer, parts []resume.Part) {
+// leastWhy is the least width of the column that says why a part is in a payload.
+const leastWhy = 12
+
+// printParts prints the parts of a payload as a table. On a terminal, it breaks the last column.
+func (s screen) printParts(parts []resume.Part) {
+	rows := [][4]string{{"tokens", "message", "what", "why"}}
+	for len(parts) > 0 {
+		n := wholeRun(parts)
+		rows = append(rows, cellsOf(parts[:n]))
+		parts = parts[n:]
+	}
+	longest := 0
+	for _, r := range rows {
+		longest = max(longest, textWidth(r[2]))
+	}
+	at, width := 8+gap+9+gap+longest+gap, widthOf(s.out)
+	if width > 0 {
+		width = max(width-at, leastWhy)
+	}
+	for _, r := range rows {
+		fmt.Fprintf(s.out, "%8s  %-9s  %s  %s\n", r[0], r[1], r[2]+strings.Repeat(" ", longest-textWidth(r[2])), reflow(r[3], width, strings.Repeat(" ", at)))
+	}
+}
+
+// cellsOf returns the line of a part, or of a run of whole messages.
+func cellsOf(parts []resume.Part) [4]string {
 	first, last, tokens := parts[0], parts[len(parts)-1], 0
 	for _, p := range parts {
 		tokens += p.Tokens
@@ -136,5 +155,5 @@ func printPart(w io.Writer, parts []resume.Part) {
 	} else if !first.Whole {
 		what += ", in part"
 	}
-	fmt.Fprintf(w, "%8d  %-9s  %-32s  %s\n", tokens, message, what, oneLine(first.Why))
+	return [4]string{fmt.Sprint(tokens), message, what, oneLine(first.Why)}
 }
