@@ -36,7 +36,8 @@ an upper-case letter.
 The best match comes first: conversations with all words in title and summary, then those
 with all words in one message or call, then those with more hits, then the most recent.
 Each hit has the number of its message, for cortext show --around. Completed conversations
-are also searched. Of a sub-agent, only its answer is searched, which is the output of a call.`,
+are also searched, archived ones only with --archived. Of a sub-agent, only its answer is
+searched, which is the output of a call.`,
 		Example: "  cortext search torn write --in assistant\n  cortext search --regexp 'panic: .*nil' --since 2w\n  cortext show hv37 --around 12",
 		Args:    args(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, words []string) error {
@@ -124,6 +125,9 @@ func runSearch(a *app, cmd *cobra.Command, words []string, o *searchOptions) err
 	if hidden > 0 && !a.screen.asJSON {
 		fmt.Fprintf(a.screen.errw, "%s not shown: leave out --limit to see them\n", count(hidden, "more conversation"))
 	}
+	if n := sel.archivedBeside(sources, filter); n > 0 && !a.screen.asJSON {
+		fmt.Fprintf(a.screen.errw, "%d more %s archived: --archived searches them, too\n", n, isOrAre(n))
+	}
 	err = errors.Join(err, failed)
 	searched := 0
 	for i, source := range sources {
@@ -152,6 +156,16 @@ func (s *selection) sources(f listing.Filter, progress func(done, of int)) (list
 		list = append(list, sourceOf(w.Workspace, l, f))
 	}
 	return list, nil
+}
+
+// archivedBeside returns how many conversations beside those of the sources a filter would select
+// if it did not leave out the archived ones.
+func (s *selection) archivedBeside(sources []search.Source, f listing.Filter) (n int) {
+	f.Archived = true
+	for i, source := range sources {
+		n += len(s.listings[i].Select(f)) - len(source.Rows)
+	}
+	return n
 }
 
 // sourceOf returns the conversations that a filter selects, with the index of their
