@@ -43,7 +43,7 @@ func encode(records []*record) ([]byte, error) {
 	b.addGrams()
 	size := 0
 	for _, s := range b.section {
-		if size += len(s); len(s) > math.MaxUint32 {
+		if size += len(s); uint64(len(s)) > math.MaxUint32 {
 			return nil, errTooMany
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -223,11 +224,11 @@ func moment(r *http.Request, name string) (time.Time, error) {
 			return at, nil
 		}
 	}
-	ms, err := number(r, name, 0, 1<<52, 0)
-	if err != nil {
+	ms, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || ms < 0 || ms > 1<<52 {
 		return time.Time{}, invalid("%s=%q is not a time such as 2025-11-22 or 2025-11-22T10:00:00Z", name, text)
 	}
-	return time.UnixMilli(int64(ms)), nil
+	return time.UnixMilli(ms), nil
 }
 
 // linkPages names the next and the previous page in the header Link (RFC 8288).
