@@ -137,7 +137,7 @@ var rules = map[string]rule{
 		why:  "which conversations a native session goes into: the workspace's cache and the user's registry, no settings",
 	},
 	"cortext/cmd/internal/capture": {
-		ours: []string{"cortext/cmd/internal/binding", "cortext/cmd/internal/git", "cortext/cmd/internal/lifecycle", "cortext/cmd/internal/registry",
+		ours: []string{"cortext/cmd/internal/binding", "cortext/cmd/internal/fork", "cortext/cmd/internal/git", "cortext/cmd/internal/lifecycle", "cortext/cmd/internal/registry",
 			"cortext/cmd/internal/workspace", "cortext/cmd/internal/worktrees", "cortext/inject", "cortext/resume/notes", "cortext/schema/prompt", "cortext/schema", "cortext/store"},
 		why: "brings transcripts into conversations: no payload, no launch, no single agent, no command line",
 	},
@@ -199,7 +199,7 @@ var rules = map[string]rule{
 		why: "conversations out of a workspace and into one: no format of its own, no agent, no printing",
 	},
 	"cortext/cmd/internal/repair": {
-		ours: []string{"cortext/cmd/internal/capture", "cortext/cmd/internal/check", "cortext/cmd/internal/git", "cortext/cmd/internal/registry", "cortext/cmd/internal/workspace", "cortext/schema", "cortext/store"},
+		ours: []string{"cortext/cmd/internal/capture", "cortext/cmd/internal/check", "cortext/cmd/internal/fork", "cortext/cmd/internal/git", "cortext/cmd/internal/registry", "cortext/cmd/internal/workspace", "cortext/schema", "cortext/store"},
 		why:  "where the records of a damaged conversation still are: writes nothing itself, no printing",
 	},
 	"cortext/cmd/internal/check": {

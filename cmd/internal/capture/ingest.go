@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"cortext/cmd/internal/binding"
+	"cortext/cmd/internal/fork"
 	"cortext/cmd/internal/workspace"
 	"cortext/inject"
 	"cortext/schema"
@@ -108,9 +109,31 @@ func (in *ingestion) run() (out Ingested, err error) {
 }
 
 // identify restores the identity of a conversation whose session.json is gone. It takes the
-// identity from a segment of a native session.
-func (c *Capture) identify(tx *store.Tx, agent, nativeID string, s binding.Segment) error {
-	return c.ws.Identify(tx, agent, nativeID, s.Segment, c.catalog.recorded(s.ID))
+// identity from a segment of a native session. A fork also gets what it shares with the
+// conversation it was forked from: no transcript has its copies.
+func (c *Capture) identify(tx *store.Tx, agent, nativeID string, seg binding.Segment) error {
+	gone := !tx.Written()
+	if err := c.ws.Identify(tx, agent, nativeID, seg.Segment, c.catalog.recorded(seg.ID)); err != nil || !gone {
+		return err
+	}
+	s, _, err := tx.Session()
+	if err != nil {
+		return err
+	}
+	shared, err := fork.Shared(c.ws.Conversations, s.Links)
+	if err != nil {
+		return nil // a check reports that they are missing
+	}
+	for _, m := range shared.Messages {
+		covered, err := tx.Knows(m.ID)
+		if err != nil || !covered {
+			return err
+		}
+		if held, err := tx.Holds(m.ID); err != nil || held {
+			return err // a repair adds what the log lacks of them
+		}
+	}
+	return tx.Append(shared)
 }
 
 // deletedMeanwhile reports whether reading a transcript failed because it was deleted

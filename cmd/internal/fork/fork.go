@@ -173,19 +173,13 @@ func fill(to *workspace.Workspace, c, old *store.Conversation, path []schema.Mes
 		return err
 	}
 	defer tx.Rollback()
-	k := copies{tx: tx, parent: map[string]string{}, calls: map[string]bool{}, forked: f}
-	above := ""
-	for _, m := range path {
-		if m.ID == "" {
-			k.anonymous++
-			continue
+	write := func(b schema.Batch) error { // once there are flushBytes, to the disk
+		if err := tx.Append(b); err != nil || tx.Size() < flushBytes {
+			return err
 		}
-		k.parent[m.ID], above = above, m.ID
+		return tx.Flush()
 	}
-	if err := k.messages(old); err != nil {
-		return err
-	}
-	if err := k.tools(old); err != nil {
+	if err := newCopies(path, write, f).from(old); err != nil {
 		return err
 	}
 	if err := to.FinishIn(tx, c, workspace.Finishing{Save: true}); err != nil {
@@ -196,11 +190,33 @@ func fill(to *workspace.Workspace, c, old *store.Conversation, path []schema.Mes
 
 // copies writes copies of records.
 type copies struct {
-	tx        *store.Tx
+	write     func(schema.Batch) error
 	parent    map[string]string // id of the preceding message, by the id of each message to copy
 	anonymous int               // messages without id
 	calls     map[string]bool   // ids of the calls that the messages name
 	forked    *Forked
+}
+
+// newCopies returns what copies the messages of a path, and their calls.
+func newCopies(path []schema.Message, write func(schema.Batch) error, f *Forked) *copies {
+	k := &copies{write: write, parent: map[string]string{}, calls: map[string]bool{}, forked: f}
+	above := ""
+	for _, m := range path {
+		if m.ID == "" {
+			k.anonymous++
+			continue
+		}
+		k.parent[m.ID], above = above, m.ID
+	}
+	return k
+}
+
+// from copies from a conversation.
+func (k *copies) from(old *store.Conversation) error {
+	if err := k.messages(old); err != nil {
+		return err
+	}
+	return k.tools(old)
 }
 
 func (k *copies) messages(old *store.Conversation) error {
@@ -235,7 +251,7 @@ func (k *copies) messages(old *store.Conversation) error {
 		for _, call := range m.ToolCalls {
 			k.calls[call.ID] = true
 		}
-		if err := k.add(schema.Batch{Messages: []schema.Message{m}}); err != nil {
+		if err := k.write(schema.Batch{Messages: []schema.Message{m}}); err != nil {
 			return err
 		}
 	}
@@ -252,22 +268,11 @@ func (k *copies) tools(old *store.Conversation) error {
 			continue
 		}
 		t.Rev = 0
-		if err := k.add(schema.Batch{Tools: []schema.Tool{t}}); err != nil {
+		if err := k.write(schema.Batch{Tools: []schema.Tool{t}}); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// add buffers records and writes them once there are flushBytes of them.
-func (k *copies) add(b schema.Batch) error {
-	if err := k.tx.Append(b); err != nil {
-		return err
-	}
-	if k.tx.Size() < flushBytes {
-		return nil
-	}
-	return k.tx.Flush()
 }
 
 // damaged turns damage, which a copy leaves out, into a warning. It returns other errors.

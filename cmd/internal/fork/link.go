@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"cortext/cmd/internal/history"
 	"cortext/cmd/internal/workspace"
 	"cortext/schema"
 	"cortext/store"
@@ -73,4 +74,31 @@ func Link(in *workspace.Workspace, old store.Entry, id string) error {
 		return nil
 	})
 	return err
+}
+
+// Shared returns copies of what a fork shares with the conversation that its links name: the
+// messages up to the point of the fork, and their calls. It returns nothing if that conversation
+// or the point is not in the workspace.
+func Shared(in workspace.Conversations, l *schema.Links) (shared schema.Batch, err error) {
+	if l == nil || l.Parent == "" || l.MessageID == "" {
+		return shared, nil
+	}
+	e, known, err := in.ByConversation(l.Parent)
+	if err != nil || !known {
+		return shared, err
+	}
+	path, err := history.PathTo(in, e, l.MessageID)
+	if err != nil || len(path) == 0 {
+		return shared, err
+	}
+	old, err := in.Open(e)
+	if err != nil {
+		return shared, err
+	}
+	defer old.Close()
+	add := func(b schema.Batch) error {
+		shared.Messages, shared.Tools = append(shared.Messages, b.Messages...), append(shared.Tools, b.Tools...)
+		return nil
+	}
+	return shared, newCopies(path, add, new(Forked)).from(old)
 }

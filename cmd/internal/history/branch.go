@@ -157,6 +157,13 @@ func PointOf(w workspace.Conversations, e store.Entry, at Choice) (Point, error)
 	return Point{Path: path}, nil
 }
 
+// PathTo returns the messages from the beginning to the one with an id, oldest first, without the
+// rest of their contents; nothing if the conversation does not have that message.
+func PathTo(w workspace.Conversations, e store.Entry, id string) ([]schema.Message, error) {
+	all, err := headsOf(w, e)
+	return schema.PathTo(all, id), err
+}
+
 // Prompts returns what the user said on the branch that a resume continues, oldest first,
 // numbered, without the rest of their contents. Each can be the point of a fork.
 func Prompts(w workspace.Conversations, e store.Entry) (list []schema.Message, err error) {

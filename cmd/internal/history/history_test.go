@@ -3,11 +3,11 @@ package history
 import (
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
-	"cortext/cmd/internal/install"
-	"cortext/cmd/internal/settings"
 	"cortext/cmd/internal/workspace"
 	"cortext/inject"
 	"cortext/schema"
@@ -51,7 +51,7 @@ func begin(t *testing.T, w *workspace.Workspace, title string, ids []string, par
 func open(t *testing.T) *workspace.Workspace {
 	t.Helper()
 	dir := t.TempDir()
-	if _, err := install.Init(dir, settings.CommitOff, ""); err != nil {
+	if err := os.Mkdir(filepath.Join(dir, ".workspace"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	w, err := workspace.Open(workspace.Env{Dir: dir, Now: time.Now, Holder: "test", Machine: inject.Machine{Home: t.TempDir(), Getenv: func(string) string { return "" }}})

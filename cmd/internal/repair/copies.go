@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"cortext/cmd/internal/fork"
 	"cortext/cmd/internal/git"
 	"cortext/cmd/internal/registry"
 	"cortext/schema"
@@ -40,7 +41,31 @@ func (r *Repairer) copies(ctx context.Context, e store.Entry, c *store.Conversat
 			all.Add(schema.PathElement(id), copyOf(from, sub.Session, sub.Batch))
 		}
 	}
-	return &all, r.fromGit(ctx, e, &all)
+	if err := r.fromGit(ctx, e, &all); err != nil {
+		return nil, err
+	}
+	return &all, r.fromOriginal(e, c, &all)
+}
+
+// fromOriginal adds what a fork lacks of the records that it shares with the conversation it was
+// forked from.
+func (r *Repairer) fromOriginal(e store.Entry, c *store.Conversation, all *store.Copies) error {
+	shared, err := fork.Shared(r.ws.Conversations, e.Session.Links)
+	if err != nil || len(shared.Messages) == 0 {
+		return err
+	}
+	has := map[string]bool{}
+	for m, err := range c.Messages() {
+		has[m.ID] = has[m.ID] || err == nil
+	}
+	shared.Messages = slices.DeleteFunc(shared.Messages, func(m schema.Message) bool { return has[m.ID] })
+	clear(has)
+	for t, err := range c.Tools() {
+		has[t.ID] = has[t.ID] || err == nil
+	}
+	shared.Tools = slices.DeleteFunc(shared.Tools, func(t schema.Tool) bool { return has[t.ID] })
+	all.Add("", copyOf("the conversation it was forked from", nil, shared))
+	return nil
 }
 
 // copyOf encodes records as lines of the logs.
