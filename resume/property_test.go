@@ -2,6 +2,7 @@ package resume
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strconv"
@@ -101,7 +102,7 @@ func randomHistory(r *rand.Rand, n int) schema.History {
 		if len(m.Blocks) < 2 || r.IntN(8) == 0 {
 			m.Blocks = nil
 		}
-		m.Tokens = []int{0, len(m.Content) / 3, 1 << 40, -5}[r.IntN(4)]
+		m.Tokens = []int{0, len(m.Content) / 3, math.MaxInt / 1000, -5}[r.IntN(4)]
 		if r.IntN(10) == 0 {
 			m.Attachments = append(m.Attachments, schema.Attachment{MediaType: noise(r, 1), Bytes: 5, Name: noise(r, 2)})
 		}
@@ -433,7 +434,7 @@ func TestSmallestBudget(t *testing.T) {
 		name := spelled(huge)
 		s := &schema.Session{
 			ConversationID: name, ConversationType: huge, Title: huge, ContextSummary: huge,
-			MessageCount: 1<<62 - 1, LastActive: "0001-01-02T00:00:00Z", Tokens: 1<<62 - 1,
+			MessageCount: math.MaxInt / 2, LastActive: "0001-01-02T00:00:00Z", Tokens: math.MaxInt / 2,
 			AgentConfig: schema.AgentConfig{Arguments: huge},
 			Plan:        &schema.Plan{Current: 2, Awaiting: true},
 		}
@@ -447,7 +448,7 @@ func TestSmallestBudget(t *testing.T) {
 			{Name: huge, File: huge, Body: huge},
 			{},
 		} {
-			h := schema.History{Earlier: 1<<62 - 1}
+			h := schema.History{Earlier: math.MaxInt / 2}
 			if kind%2 == 1 {
 				h = schema.History{Earlier: 123_456_789, Aside: 123_456_789}
 			}

@@ -81,9 +81,9 @@ alone=(env -u CORTEXT_TRANSCRIPTS CORTEXT_REQUIRE_ALL=0 CORTEXT_AGENTS=/nonexist
 behind() {
 	part "coverage: at least 90 % of schema, store, resume, inject each; cmd/internal as it is"
 	nice "${alone[@]}" scripts/coverage.sh || return 1
-	for os in darwin windows; do
-		part "build for $os"
-		GOOS=$os CGO_ENABLED=0 nice go build -gcflags='all=-N -l' -o "$results/" ./cmd/cortext ./cmd/cortext-hook ./cmd/cortext-opencode ./cmd/cortext-picker ./cmd/cortext-web ./cmd/cortext-zstd ./cmd/cortext-serve || return 1
+	for system in darwin/arm64 windows/amd64 linux/386; do
+		part "build for $system"
+		GOOS=${system%/*} GOARCH=${system#*/} CGO_ENABLED=0 nice go build -gcflags='all=-N -l' -o "$results/" ./cmd/cortext ./cmd/cortext-hook ./cmd/cortext-opencode ./cmd/cortext-picker ./cmd/cortext-web ./cmd/cortext-zstd ./cmd/cortext-serve || return 1
 	done
 	part "kill -9 in the middle of appends (short form)"
 	scripts/kill9.sh 200 || return 1

@@ -3,6 +3,7 @@ package store
 import (
 	"fmt"
 	"maps"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -254,8 +255,8 @@ func TestLimits(t *testing.T) {
 		{Limit{Tokens: per + call - 1}, 1}, // m9 and its call
 		{Limit{Tokens: per + call}, 2},     // just not exceeded
 		{Limit{Tokens: 2*per + call}, 3},   // m8 has no call
-		{Limit{Tokens: 1 << 40}, 10},
-		{Limit{Messages: 2, Tokens: 1 << 40}, 2},
+		{Limit{Tokens: math.MaxInt32}, 10},
+		{Limit{Messages: 2, Tokens: math.MaxInt32}, 2},
 		{Limit{Messages: 9, Tokens: 1}, 1},
 		{Limit{After: "m6"}, 3},
 		{Limit{After: "m6", Messages: 2}, 2},

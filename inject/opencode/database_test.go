@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 			_, err = db.Exec(`begin exclusive; insert into message values ('lock', 's', 1, 1, '{}')`)
 		} else {
 			_, err = db.Exec(`insert into message values (?1, 's', ?2, ?2, '{"role":"user"}'); insert into part values (?1, ?1, 's', ?2, ?2, json_object('type', 'text', 'text', ?3))`,
-				fmt.Sprintf("msg_%06d", n), 1_795_000_000_000+n, lines.Text())
+				fmt.Sprintf("msg_%06d", n), 1_795_000_000_000+int64(n), lines.Text())
 		}
 		fmt.Println(n, err)
 	}

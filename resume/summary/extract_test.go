@@ -2,6 +2,7 @@ package summary
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 
@@ -68,7 +69,7 @@ func TestExtract(t *testing.T) {
 	if got := Extract(h, all, 500); got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
 	}
-	if got := Extract(h, Range{Start: -1, End: 1 << 40}, 500); got != want {
+	if got := Extract(h, Range{Start: -1, End: math.MaxInt}, 500); got != want {
 		t.Errorf("a range beyond the history: %s", got)
 	}
 	for i := range 30 {

@@ -2,6 +2,7 @@ package summary
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -237,7 +238,7 @@ func TestValid(t *testing.T) {
 		"cut short":        func(h *schema.History, s *schema.Summary) { h.Messages = h.Messages[:19] },
 		"nothing is there": func(h *schema.History, s *schema.Summary) { h.Messages = nil },
 		"another number":   func(h *schema.History, s *schema.Summary) { s.MessageCount++ },
-		"a huge number":    func(h *schema.History, s *schema.Summary) { s.MessageCount = 1 << 62 },
+		"a huge number":    func(h *schema.History, s *schema.Summary) { s.MessageCount = math.MaxInt },
 		"no number":        func(h *schema.History, s *schema.Summary) { s.MessageCount = -1 },
 		"another last":     func(h *schema.History, s *schema.Summary) { s.Last = "m00018" },
 		"no first":         func(h *schema.History, s *schema.Summary) { s.First = "" },

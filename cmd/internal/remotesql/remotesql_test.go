@@ -104,7 +104,7 @@ func example(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	data := []any{nil, int64(math.MinInt64), math.MaxInt64, -1, 0, 1.5, math.Inf(1), "", "text\x00\xff", []byte{}, []byte{0, 1, 255}, true, strings.Repeat("ä", 100_000)}
+	data := []any{nil, int64(math.MinInt64), int64(math.MaxInt64), -1, 0, 1.5, math.Inf(1), "", "text\x00\xff", []byte{}, []byte{0, 1, 255}, true, strings.Repeat("ä", 100_000)}
 	for i := range 200 {
 		if _, err := tx.Exec(`insert into message values (?, ?, ?)`, fmt.Sprintf("m%03d", i), i, data[i%len(data)]); err != nil {
 			t.Fatal(err)

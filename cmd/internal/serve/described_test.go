@@ -153,7 +153,7 @@ func TestRoutes(t *testing.T) {
 		t.Errorf("of another program: %+v", foreign.Session)
 	}
 	var added struct{ Message struct{ Timestamp int64 } }
-	s.want(201, "POST", "/api/sessions/"+foreign.Session.ID+"/messages", map[string]any{"id": "b", "role": "user", "content": "Earlier", "timestamp": 1767600000123}, &added)
+	s.want(201, "POST", "/api/sessions/"+foreign.Session.ID+"/messages", map[string]any{"id": "b", "role": "user", "content": "Earlier", "timestamp": int64(1767600000123)}, &added)
 	if added.Message.Timestamp != 1767600000123 {
 		t.Errorf("a message with a time: %+v", added)
 	}
