@@ -52,12 +52,15 @@ func waitingIn(st *store.Store) (list []waiting) {
 // run rereads the conversations in the given folders.
 func (u *update) run(folders []string) error {
 	u.gone, u.read = map[int]bool{}, make(map[string]*description, len(folders))
+	folders = slices.Clone(folders)
+	for _, w := range u.waiting {
+		folders = append(folders, w.path)
+	}
 	next, err := u.withRows(folders)
 	for _, w := range u.waiting {
 		if err != nil {
 			return err
 		}
-		next = append(next, w.path)
 		var more []string
 		more, err = u.sharing(w.id)
 		next = append(next, more...)
