@@ -163,6 +163,9 @@ func (c *Conversation) openLog(name string) (l *logFile, created bool, err error
 			return nil, false, errors.Join(err, f.Close(), c.s.root.Remove(c.file(name)))
 		}
 	}
+	if says := standIn(f.File(), f.Size()); says != "" {
+		return nil, false, errors.Join(&StandInError{c.file(name), says}, f.Close())
+	}
 	l = &logFile{File: f, name: c.file(name), kept: c.path + "/" + name}
 	if c.staged() {
 		if c.unpublished == nil {

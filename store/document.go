@@ -30,6 +30,9 @@ func (d *document) load() error {
 		return nil
 	}
 	st, err := d.c.load()
+	if says := standIn(bytes.NewReader(st.raw), int64(len(st.raw))); says != "" {
+		return &StandInError{d.c.file(sessionFile), says}
+	}
 	if err == nil {
 		d.before, err = st.session.Marshal()
 	}

@@ -123,7 +123,10 @@ func (f sessionFolder) read() (stored, error) {
 		return stored{}, fmt.Errorf("%q: %w", name, err)
 	}
 	st := stored{session: sess, raw: raw, info: info}
+	says := standIn(bytes.NewReader(raw), int64(len(raw)))
 	switch {
+	case says != "":
+		st.damage = []Damage{damaged(name, Unreadable, says)}
 	case err != nil:
 		st.damage = []Damage{damaged(name, Unreadable, err.Error())}
 	case sess.Repair != nil:

@@ -21,6 +21,8 @@ type logReader struct {
 	file   *os.File // nil if there is none
 	shared bool     // a writer closes the file
 	err    error    // why the log is unreadable
+
+	standIn string // what it is if it stands in for the log
 }
 
 // open opens a log for reading. A missing log counts as empty.
@@ -41,6 +43,10 @@ func (f sessionFolder) open(name string) *logReader {
 		l.err = explain(err)
 	default:
 		l.file, l.ReaderAt, l.size = file, file, info.Size()
+		if l.standIn = standIn(l, l.size); l.standIn != "" {
+			d := damaged(l.name, Unreadable, l.standIn)
+			l.err = &d
+		}
 	}
 	return l
 }

@@ -92,6 +92,9 @@ type conversationPlan struct {
 // conversation plans a conversation and its sub-agents. If the system does not let us read
 // some of it, the plan is only to change that.
 func (p *planner) conversation(c *Conversation, f *Copies, above *census) error {
+	if err := c.StandIn(); err != nil {
+		return err
+	}
 	for _, folder := range c.folders() {
 		if closed, err := p.unlock(folder); closed || err != nil {
 			return err

@@ -71,7 +71,7 @@ func (hs *homes) home(s *binding.Segment, mode Mode) (*home, error) {
 		return h, nil
 	}
 	h.waiting = true
-	if h.tree != nil && h.tree.LogsAbsent() {
+	if h.tree != nil && (h.tree.LogsAbsent() || h.tree.StandIn() != nil) {
 		if err := h.tree.Close(); err != nil {
 			return nil, err
 		}

@@ -41,6 +41,9 @@ func (t *Tree) Away(c *store.Conversation) string {
 		return underWay(op)
 	}
 	if !c.LogMissing() {
+		if err := c.StandIn(); err != nil {
+			return err.Error()
+		}
 		return ""
 	}
 	return t.whyOutside(c.Path())

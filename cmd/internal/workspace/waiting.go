@@ -102,6 +102,9 @@ func (t *Tree) whyWaiting(e store.Entry, name string) (why, way string) {
 		return err.Error(), "then cortext sync puts them into the log"
 	}
 	defer c.Close()
+	if err := c.StandIn(); err != nil {
+		return err.Error(), "then cortext sync puts them into the log"
+	}
 	if why := t.Away(c); why != "" {
 		return why, sparse
 	}
