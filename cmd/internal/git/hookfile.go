@@ -97,17 +97,29 @@ func (p HookPart) isAmong(hook string) bool {
 	return found
 }
 
-// Remove removes our part from the hook, and the hook if nothing else is in it.
+// replaced are the suffixes of a hook that another program replaced by its own. pre-commit runs
+// it, and puts it back when it is uninstalled; so does lefthook, which does not run it.
+var replaced = []string{".legacy", ".old"}
+
+// Remove removes our part from the hook, also from one that another program replaced, and the
+// hook if nothing else is in it.
 func (p HookPart) Remove(ctx context.Context, root string) (changed bool, err error) {
 	dir, err := hooksDir(ctx, root)
-	if err != nil {
+	if err != nil || isFile(dir) {
 		return false, err
 	}
-	file := filepath.Join(dir, p.Hook)
+	for _, suffix := range append([]string{""}, replaced...) {
+		done, failed := p.removeFrom(filepath.Join(dir, p.Hook+suffix))
+		changed, err = changed || done, errors.Join(err, failed)
+	}
+	return changed, err
+}
+
+func (p HookPart) removeFrom(file string) (changed bool, err error) {
 	old, err := os.ReadFile(file)
 	rest := p.without(old)
 	switch {
-	case errors.Is(err, fs.ErrNotExist) || isFile(dir) || err == nil && len(rest) == len(old):
+	case errors.Is(err, fs.ErrNotExist) || err == nil && len(rest) == len(old):
 		return false, nil
 	case err != nil:
 		return false, err
