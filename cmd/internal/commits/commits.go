@@ -299,7 +299,7 @@ func (c Commits) weigh(ctx context.Context, commit git.Logged, e store.Entry) (*
 			}
 		}
 	}
-	s.since = commit.At.Sub(r.Prompt.Timestamp.Time())
+	s.since = max(0, commit.At.Sub(r.Prompt.Timestamp.Time())) // git knows only the second of a commit
 	r.Guesses = append(r.Guesses, fmt.Sprintf("the prompt came %s before the commit", s.since.Round(time.Second)))
 	return r, s, nil
 }
