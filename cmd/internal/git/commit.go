@@ -77,6 +77,9 @@ func Commit(ctx context.Context, root, folder, message string) (done bool, err e
 	}
 	inside, err := read(ctx, root, "rev-parse", "--is-inside-work-tree")
 	if err != nil {
+		if Dir(root) == "" && isJujutsu(root) {
+			err = noRepository(root)
+		}
 		return false, err // even if git would find a repository that came with this one, and run its programs
 	}
 	if inside != "true\n" {

@@ -10,6 +10,18 @@ import (
 	"strings"
 )
 
+// isJujutsu reports whether a folder is in a workspace of Jujutsu (jj), which may also be a work
+// tree of git.
+func isJujutsu(dir string) bool {
+	for !exists(filepath.Join(dir, ".jj")) {
+		if dir == filepath.Dir(dir) {
+			return false
+		}
+		dir = filepath.Dir(dir)
+	}
+	return true
+}
+
 // Dir returns the .git folder of the work tree that dir is in, or "". It reads files
 // only. A linked work tree and a submodule have their own.
 func Dir(dir string) string {

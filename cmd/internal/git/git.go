@@ -193,4 +193,9 @@ func (e noRepositoryError) Error() string     { return string(e) }
 func (e noRepositoryError) Is(err error) bool { return err == ErrNoRepository }
 
 // noRepository returns the error for a folder that is in no repository.
-func noRepository(root string) error { return noRepositoryError("not a git repository: " + root) }
+func noRepository(root string) error {
+	if isJujutsu(root) {
+		return noRepositoryError("not a git repository: jj git colocation enable makes it one: " + root)
+	}
+	return noRepositoryError("not a git repository: " + root)
+}

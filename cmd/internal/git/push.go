@@ -139,6 +139,9 @@ func (x Exchange) upstream(ctx context.Context) (up upstream, err error) {
 	if Dir(x.Root) == "" {
 		return up, noRepository(x.Root)
 	}
+	if (!ok || at.Branch == "") && isJujutsu(x.Root) {
+		return up, errors.New("no branch is checked out, and jj checks none out: jj git fetch and jj git push exchange commits, or with commit: ref this does")
+	}
 	if !ok || at.Branch == "" {
 		return up, errors.New("no branch is checked out: git switch to one first")
 	}
