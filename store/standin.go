@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"path/filepath"
+	"strings"
 )
 
 // standIns are the beginnings of what git puts in place of a file if this clone has not set up
@@ -50,16 +52,28 @@ func (l *Location) StandIn() error {
 		if err := log.close(); err != nil {
 			return err
 		}
+		if log.err != nil && says == "" {
+			says = l.locked(name)
+		}
 		if says != "" {
 			return &StandInError{log.name, says}
 		}
 	}
 	raw, err := l.readRaw()
+	says := standIn(bytes.NewReader(raw), int64(len(raw)))
 	if err != nil {
-		return nil // whoever reads it next says why
+		says = l.locked(sessionFile) // otherwise whoever reads it next says why it cannot be read
 	}
-	if says := standIn(bytes.NewReader(raw), int64(len(raw))); says != "" {
+	if says != "" {
 		return &StandInError{l.file(sessionFile), says}
 	}
 	return nil
+}
+
+// locked says what a file is that git-annex keeps from being changed, as a link to where it has it.
+func (f sessionFolder) locked(name string) string {
+	if target, err := f.s.root.Readlink(f.file(name)); err == nil && strings.Contains(filepath.ToSlash(target), ".git/annex/objects/") {
+		return "locked by git-annex: git annex unlock"
+	}
+	return ""
 }

@@ -195,6 +195,12 @@ func (r *Root) Lstat(name string) (info fs.FileInfo, err error) {
 	return info, err
 }
 
+// Readlink is [os.Root.Readlink].
+func (r *Root) Readlink(name string) (target string, err error) {
+	err = r.in(name, func(root *os.Root, base string) error { target, err = root.Readlink(base); return err })
+	return target, err
+}
+
 // Open is [os.Root.Open].
 func (r *Root) Open(name string) (*os.File, error) { return r.OpenFile(name, os.O_RDONLY, 0) }
 
