@@ -12,9 +12,11 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/term"
@@ -170,9 +172,15 @@ func output(cmd *exec.Cmd) (string, error) {
 	return string(out), said(err, stderr.String())
 }
 
+// colours matches what sets colours on a terminal. Hooks print it even if there is none.
+var colours = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\x1b\[[0-9;:]*m`) })
+
 // said returns the error of a git command that printed text to standard error. It drops the
-// word with which git marks an error, because cortext adds its own.
+// word with which git marks an error, because cortext adds its own, and colours.
 func said(err error, text string) error {
+	if err != nil && strings.Contains(text, "\x1b") {
+		text = colours().ReplaceAllString(text, "")
+	}
 	text = strings.TrimPrefix(strings.TrimPrefix(strings.TrimSpace(text), "error: "), "fatal: ")
 	switch {
 	case err == nil || text == "":
