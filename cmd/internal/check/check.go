@@ -74,13 +74,17 @@ func (c Checker) shortened(ctx context.Context, e store.Entry) (*workspace.Lost,
 }
 
 // Lost returns what is missing from a conversation according to session.json, git's last
-// commit or a checkpoint, or nil. Usually it only compares two lengths.
+// commit or a checkpoint, or nil. Usually it only compares two lengths. The error is a
+// [*store.StandInError] if git has its files, and the work tree does not.
 func (c Checker) Lost(ctx context.Context, e store.Entry) (*workspace.Lost, error) {
 	conv, err := c.ws.Open(e)
 	if err != nil {
 		return nil, err
 	}
 	defer conv.Close()
+	if err := conv.StandIn(); err != nil {
+		return nil, err
+	}
 	n, err := conv.Lost()
 	if err != nil {
 		return nil, err

@@ -128,7 +128,11 @@ func (c *Commands) payload(ctx context.Context, agent inject.Agent, e store.Entr
 	for _, warning := range r.Payload.Warnings {
 		intro = Prefix + "warning: " + workspace.Plain(warning.Text) + "\n" + intro
 	}
-	if lost, err := c.checks.Lost(context.Background(), e); err == nil && lost != nil {
+	lost, err := c.checks.Lost(context.Background(), e)
+	switch {
+	case errors.As(err, new(*store.StandInError)):
+		intro = Prefix + "warning: " + workspace.Plain(err.Error()) + "\n" + intro
+	case err == nil && lost != nil:
 		intro = Prefix + "warning: " + workspace.Plain(lost.String()) + "\n" + intro
 	}
 	altered := limits.Note != "" && strings.ContainsAny(r.Payload.Text, "<>")
