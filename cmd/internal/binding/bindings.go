@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"cortext/cmd/internal/registry"
-	"cortext/inject"
 	"cortext/schema"
 	"cortext/store"
 )
@@ -131,12 +130,6 @@ func (bs *Bindings) Release(agent, nativeID, path string) error {
 		})
 	})
 	return errors.Join(err, bs.Drop(agent, nativeID))
-}
-
-// Grown reports whether a session's transcript has grown since it was captured.
-func (bs *Bindings) Grown(agent inject.Agent, nativeID string) bool {
-	b, ok := bs.Cached(agent.Name(), nativeID)
-	return ok && b.Grown(agent)
 }
 
 // Drop drops the cached data about a session.

@@ -67,6 +67,29 @@ func (c *Capture) Answer(ctx context.Context, agent inject.Agent, e inject.Event
 	}
 }
 
+// Unsaved reports whether a session's transcript has messages after the last one captured.
+// After a turn, Claude Code also adds records that are not messages.
+func (c *Capture) Unsaved(agent inject.Agent, nativeID string, b *binding.Binding) (found bool) {
+	if !b.Grown(agent) {
+		return false
+	}
+	t, err := agent.Open(b.Transcript, inject.Options{From: b.Cursor})
+	if err != nil {
+		return true
+	}
+	defer t.Close()
+	last := c.ws.Registry.Progress(c.ws.Here.Workspace()).Of(agent.Name(), nativeID).Message
+	err = t.Each(func(sub string, batch inject.Batch) error {
+		for _, m := range batch.Messages {
+			if sub == "" {
+				found = m.ID != last // the first messages read may be old ones that have grown
+			}
+		}
+		return nil
+	})
+	return found || err != nil
+}
+
 // BeginMissed begins a conversation for a session that should have one: an ordinary
 // session, if those are captured, or a session with a /workspace command whose hook was
 // killed or whose records were all deleted. It returns the new binding; a session that

@@ -64,12 +64,15 @@ func (l *Launcher) CatchUp(ctx context.Context, e store.Entry) (store.Entry, err
 	return fresh, err
 }
 
-// Behind counts the sessions of a conversation whose transcripts have grown since they
-// were captured.
+// Behind counts the sessions of a conversation whose transcripts have messages that are not
+// captured.
 func (l *Launcher) Behind(e store.Entry) (n int) {
 	for _, src := range e.Session.Sources {
 		agent, known := l.ws.Env.Agent(src.Agent)
-		if known && l.capture.Bindings.Grown(agent, src.NativeID) && !l.ws.Removed.Skipped(src.Agent, src.NativeID) {
+		if !known || l.ws.Removed.Skipped(src.Agent, src.NativeID) {
+			continue
+		}
+		if b, ok := l.capture.Cached(src.Agent, src.NativeID); ok && l.capture.Unsaved(agent, src.NativeID, b) {
 			n++
 		}
 	}

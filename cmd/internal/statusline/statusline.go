@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"cortext/cmd/internal/binding"
 	"cortext/cmd/internal/capture"
 	"cortext/cmd/internal/shown"
 	"cortext/cmd/internal/workspace"
@@ -52,35 +51,12 @@ func conversation(w *workspace.Workspace, c *capture.Capture, agent inject.Agent
 	switch {
 	case e.Waiting || slices.Contains(w.Store.Kept().WaitingPaths(), in.Path):
 		parts = append(parts, "messages wait")
-	case unsaved(w, agent, s.NativeID, b):
+	case c.Unsaved(agent, s.NativeID, b):
 		parts = append(parts, "not saved yet")
 	default:
 		parts = append(parts, "saved")
 	}
 	return parts
-}
-
-// unsaved reports whether the transcript has messages after the last one captured. After a
-// turn, Claude Code also adds records that are not messages.
-func unsaved(w *workspace.Workspace, agent inject.Agent, nativeID string, b *binding.Binding) (found bool) {
-	if !b.Grown(agent) {
-		return false
-	}
-	t, err := agent.Open(b.Transcript, inject.Options{From: b.Cursor})
-	if err != nil {
-		return true
-	}
-	defer t.Close()
-	last := w.Registry.Progress(w.Here.Workspace()).Of(agent.Name(), nativeID).Message
-	err = t.Each(func(sub string, batch inject.Batch) error {
-		for _, m := range batch.Messages {
-			if sub == "" {
-				found = m.ID != last // the first messages read may be old ones that have grown
-			}
-		}
-		return nil
-	})
-	return found || err != nil
 }
 
 func turns(n int) string {
