@@ -19,7 +19,8 @@ import (
 type SessionJSON int
 
 const (
-	// WhenDue: at the first answered turn, then at most every interval_s.
+	// WhenDue: at the first answered turn, then at most every interval_s, but not before
+	// [Options].Reply is captured.
 	WhenDue SessionJSON = iota
 	// ByCaller: the caller finishes the conversation itself afterwards.
 	ByCaller
@@ -36,6 +37,8 @@ type Options struct {
 
 	// Prompted says that the calling hook itself carries out the command typed last.
 	Prompted bool
+
+	Reply string // the model's last text, if the agent reported it
 }
 
 // Ingested is the result of a capture.

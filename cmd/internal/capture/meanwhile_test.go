@@ -289,13 +289,38 @@ func TestAnswerStillWritten(t *testing.T) {
 			rest = rest[n:]
 		}
 	}}
+	long := time.Now().Add(-time.Hour) // session.json is due
+	must(t, os.Chtimes(filepath.Join(filepath.Dir(logOf(dir)), "session.json"), long, long))
 	c := openCapture(t, dir, home)
 	_, err = c.Answer(context.Background(), agent, inject.Event{NativeID: id, Transcript: file, LastReply: "answer 3"})
 	must(t, err)
+	wantSummary(t, c, "Last: answer 3.")
 	if said := c.TakeWarnings(); len(said) > 0 {
 		t.Errorf("warned of %q", said)
 	}
 	wantLines(t, dir, 4)
+}
+
+// TestAnswerNeverWritten: an answer that the agent reports does not come. session.json
+// describes the turn as far as it goes.
+func TestAnswerNeverWritten(t *testing.T) {
+	dir, home, id, file := setUp(t)
+	transcript(file, id, 0, 2)
+	importFile(t, openCapture(t, dir, home), file)
+	transcript(file, id, 2, 3)
+	c := openCapture(t, dir, home)
+	_, err := c.Answer(context.Background(), claude.Agent(), inject.Event{NativeID: id, Transcript: file, LastReply: "answer 3"})
+	must(t, err)
+	wantSummary(t, c, "No answer yet.")
+}
+
+func wantSummary(t *testing.T, c *Capture, part string) {
+	t.Helper()
+	list, err := c.ws.Store.List()
+	must(t, err)
+	if !strings.Contains(list[0].Session.ContextSummary, part) {
+		t.Errorf("no %q in the summary: %q", part, list[0].Session.ContextSummary)
+	}
 }
 
 // TestLogReplacedAfterImport: git removes messages after a log was written and before the

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"cortext/cmd/internal/binding"
+	"cortext/cmd/internal/workspace"
 	"cortext/inject"
 	"cortext/schema"
 	"cortext/store"
@@ -25,7 +26,7 @@ func (c *Capture) Session(ctx context.Context, agent inject.Agent, e inject.Even
 		return nil, err
 	}
 	b.Hooked = true
-	_, err = c.Ingest(ctx, agent, e.NativeID, b, Options{Mode: OwnTurn, Prompted: e.Type == inject.PromptSubmit})
+	_, err = c.Ingest(ctx, agent, e.NativeID, b, Options{Mode: OwnTurn, Prompted: e.Type == inject.PromptSubmit, Reply: e.LastReply})
 	return b, err
 }
 
@@ -39,30 +40,40 @@ const (
 	answerPoll = 5 * time.Millisecond
 )
 
-// Answer captures a turn including the answer that the agent reported.
+// Answer captures a turn including the answer that the agent reported. If that does not come,
+// session.json describes the turn without it.
 func (c *Capture) Answer(ctx context.Context, agent inject.Agent, e inject.Event) (*binding.Binding, error) {
+	b, late, err := c.awaitAnswer(ctx, agent, e)
+	if late && b.Bound() {
+		err = c.ws.FinishAt(b.CurrentSegment().Path, workspace.Finishing{})
+	}
+	return b, err
+}
+
+// awaitAnswer captures a turn until the answer that the agent reported is captured, or is late.
+func (c *Capture) awaitAnswer(ctx context.Context, agent inject.Agent, e inject.Event) (b *binding.Binding, late bool, err error) {
 	until := time.Now().Add(answerMost)
 	for {
 		size, _ := agent.Stat(e.Transcript)
-		b, err := c.Session(ctx, agent, e)
+		b, err = c.Session(ctx, agent, e)
 		if err == nil {
 			b, err = c.BeginMissed(ctx, agent, e, b)
 		}
-		late := err == nil && e.LastReply != "" && (b.Captured() && b.Reply != EndOf(e.LastReply) || len(b.Segments) == 0 && c.ws.Config.CapturesAll() && !b.Answered)
+		late = err == nil && e.LastReply != "" && (b.Captured() && b.Reply != EndOf(e.LastReply) || len(b.Segments) == 0 && c.ws.Config.CapturesAll() && !b.Answered)
 		if !late {
-			return b, err
+			return b, late, err
 		}
 		grown := false
 		for quiet := time.Duration(0); !grown && quiet < answerWait; quiet += answerPoll {
 			if time.Now().After(until) || ctx.Err() != nil {
-				return b, nil
+				return b, late, nil
 			}
 			time.Sleep(answerPoll)
 			now, err := agent.Stat(e.Transcript)
 			grown = err == nil && now != size
 		}
 		if !grown {
-			return b, nil
+			return b, late, nil
 		}
 	}
 }

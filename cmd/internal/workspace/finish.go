@@ -219,7 +219,11 @@ func (w *Workspace) TurnDue(tx *store.Tx) bool {
 
 // Pause pauses an active conversation and updates its counters and summary. It does nothing
 // if the conversation is not in this work tree.
-func (w *Workspace) Pause(path string) error {
+func (w *Workspace) Pause(path string) error { return w.FinishAt(path, Finishing{Pause: true}) }
+
+// FinishAt is [Workspace.Finish] for a path. It does nothing if the conversation is not in this
+// work tree.
+func (w *Workspace) FinishAt(path string, f Finishing) error {
 	c, err := w.Conversation(path)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil // another branch is checked out, or the user removed it
@@ -231,6 +235,6 @@ func (w *Workspace) Pause(path string) error {
 	if c.LogsAbsent() && !c.IsWaiting() {
 		return nil // git removed the records
 	}
-	_, err = w.Finish(c, Finishing{Pause: true})
+	_, err = w.Finish(c, f)
 	return err
 }
