@@ -66,8 +66,12 @@ func (d *descriptions) newSession(t *inject.Transcript, p beginning, head []sche
 	if title == "" && p.part == "" {
 		title = t.Title
 	}
+	named := head
+	if p.command.Name != "" { // what was typed with the command names the conversation, not what was said before
+		named = append([]schema.Message{{Role: schema.User, Content: p.command.Line() + " " + p.command.Arguments}}, head...)
+	}
 	if title == "" {
-		title = notes.Title(head)
+		title = notes.Title(named)
 	}
 	s = &schema.Session{
 		Version:          schema.Version,
@@ -102,7 +106,7 @@ func (d *descriptions) newSession(t *inject.Transcript, p beginning, head []sche
 	if p.command.Name == "" || p.typ != "" {
 		command = inject.CommandPrefix + typ
 	}
-	return s, firstWords(head), d.ws.Prompts.Describe(s, command, arguments)
+	return s, firstWords(named), d.ws.Prompts.Describe(s, command, arguments)
 }
 
 // stage stages a conversation with its document.
