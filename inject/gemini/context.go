@@ -91,7 +91,7 @@ func (x *index) setContext(list, raw []byte, offset int64) {
 			ids = append(ids, r.ID)
 		}
 	}
-	copies := len(ids) > 0 && slices.Equal(ids, x.run) // the preceding lines were written for it
+	copies := len(ids) > 0 && (slices.Equal(ids, x.run) || x.burst != nil && x.burst.id == ids[0] && endsIn(x.run, ids)) // the preceding lines were written for it
 	before := len(x.units)
 	if copies {
 		before = x.byID[ids[0]].at
@@ -134,6 +134,32 @@ func (x *index) setContext(list, raw []byte, offset int64) {
 		x.stack.dropCopies()
 	}
 	x.run, x.burst = nil, nil
+	x.goBack(turns)
+}
+
+// goBack cuts what a new context lacks at its end: the user took that back (/restore,
+// /chat resume), and what follows continues from the last message of the context.
+func (x *index) goBack(turns []turn) {
+	for _, t := range slices.Backward(turns) {
+		u := x.byID[t.r.ID]
+		if a, ok := x.aliases[t.r.ID]; ok {
+			u = a.unit
+		}
+		if u == nil || len(t.s.items) == 0 {
+			continue
+		}
+		if u.depth >= len(x.stack) || x.stack[u.depth] != u {
+			return
+		}
+		if slices.ContainsFunc(x.stack[u.depth+1:], func(v *unit) bool { return v.speaks && !v.notice }) {
+			x.stack, x.tail.stale = x.stack[:u.depth+1], x.tail.stale || x.tail.on
+		}
+		return
+	}
+}
+
+func endsIn(list, end []string) bool {
+	return len(end) <= len(list) && slices.Equal(list[len(list)-len(end):], end)
 }
 
 // isOwnTurn reports whether a message of a context comes from the program: the

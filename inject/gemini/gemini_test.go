@@ -113,6 +113,7 @@ func TestContexts(t *testing.T) {
 	}
 	set := func(list ...string) string { return `{"$set":{"messages":[` + strings.Join(list, ",") + `]}}` }
 	rewind := func(id string) string { return `{"$rewindTo":"` + id + `"}` }
+	first := `{"id":"e","type":"user","content":[{"text":"<session_context>x</session_context>"},{"text":"one"}]}`
 	summary, ack := user("sum", "<state_snapshot>x</state_snapshot>"), again("ack", summaryAck)
 	for _, c := range []struct {
 		name  string
@@ -143,6 +144,8 @@ func TestContexts(t *testing.T) {
 			[]string{"u a< one", "a b<a two", "u c<b three"}},
 		{"copies whose context is not there yet", []string{user("a", "one"), model("b", "two"), user("c", "<session_context>x</session_context>"), again("d", "two")},
 			[]string{"u a< one", "a b<a two"}},
+		{"taken back", []string{user("a", "one"), model("b", "two"), user("c", "three"), model("d", "four"), first, again("f", "two"), set(first, again("f", "two")), user("g", "five")},
+			[]string{"u a< one", "a b<a two", "u c<b three", "a d<c four", "u g<b five"}},
 		{"no copies after all", []string{user("a", "one"), model("b", "two"), user("c", "<session_context>x</session_context>"), user("d", "typed"), model("e", "five")},
 			[]string{"u a< one", "a b<a two", "u d<b typed", "a e<d five"}},
 	} {
