@@ -26,9 +26,9 @@ you can delete the agents' stores without losing anything.
 
 A session belongs to this workspace if it ran in its work tree, in another work tree or
 clone of the same repository, or in a folder where the workspace used to be. sync does
-not bring back conversations that you removed or skipped. Messages that git took out of
-the work tree stay set aside; --restore puts them back, and brings back what was said in
-work trees that are gone.`,
+not bring back conversations that you removed or skipped. Messages that git, or the undo
+of an agent, took out of the work tree stay set aside; --restore puts them back, and
+brings back what was said in work trees that are gone.`,
 		Example: "  cortext sync\n  cortext sync --json\n  cortext sync --restore",
 		Args:    args(cobra.NoArgs),
 		RunE: a.within(func(cmd *cobra.Command, w *opened, _ []string) error {
@@ -134,7 +134,7 @@ func printSynced(say notices, out *capture.SyncResult) error {
 		fmt.Fprintf(on.out, "%d of them belong to conversations of other work trees and are captured there\n", out.Elsewhere)
 	}
 	if out.Taken > 0 {
-		on.warn(fmt.Sprintf("git took %s from this work tree: cortext sync --restore puts back what is kept in .workspace/local/kept/taken", count(out.Taken, "message")))
+		on.warn(fmt.Sprintf("git, or an agent's undo, took %s from this work tree: cortext sync --restore puts back what is kept in .workspace/local/kept/taken", count(out.Taken, "message")))
 	}
 	eachFolder(out.Gone, func(dir string, n int) {
 		on.warn(fmt.Sprintf("found %s held in %s, a work tree that is gone, and git does not have what was said there: cortext sync --restore brings it back", count(n, "session"), dir))
