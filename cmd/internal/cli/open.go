@@ -96,7 +96,9 @@ func (a *app) hooks() hook.Program {
 func (a *app) open(cmd *cobra.Command) (*opened, error) {
 	w, err := a.openQuietly(cmd)
 	if err == nil {
-		suggestDriver(cmd.Context(), a, w.Workspace)
+		if !previews(cmd) {
+			suggestDriver(cmd.Context(), a, w.Workspace)
+		}
 		if err := w.Repository.Exclude(); err != nil {
 			a.screen.warn(err.Error())
 		}
@@ -105,6 +107,12 @@ func (a *app) open(cmd *cobra.Command) (*opened, error) {
 		}
 	}
 	return w, err
+}
+
+// previews reports whether a command only shows what it would do. Whoever tries cortext that
+// way has nothing to set up yet.
+func previews(cmd *cobra.Command) bool {
+	return cmd.Flags().Changed("print") || cmd.Flags().Changed("dry-run")
 }
 
 // openQuietly is like open, for commands that agents and cortext itself call. It does not
