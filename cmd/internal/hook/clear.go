@@ -35,6 +35,23 @@ func (h *handler) cleared(agent inject.Agent, e inject.Event, t *binding.Binding
 	return h.ws.Store.WriteCache(name, []byte(t.CurrentSegment().Path))
 }
 
+// resumed makes the paused conversation of a session active that the user resumed with the
+// agent's own means, unless the user stopped it.
+func (h *handler) resumed(agent inject.Agent, e inject.Event) error {
+	b, err := h.capture.Bind(agent, e.NativeID, "")
+	if err != nil || !b.Bound() || b.Stopped {
+		return err
+	}
+	entry, err := h.ws.Entry(b.CurrentSegment().Path)
+	if errors.Is(err, store.ErrNotFound) || err == nil && (entry.Waiting || entry.Session.Status != schema.Paused) {
+		return nil
+	}
+	if err == nil {
+		_, err = h.ws.Status.Activate(entry)
+	}
+	return err
+}
+
 // began binds a session that continues after /clear to the conversation it was in. For a
 // resumed session it first removes leftovers that would harm it.
 func (h *handler) began(ctx context.Context, agent inject.Agent, e inject.Event) error {
@@ -42,7 +59,7 @@ func (h *handler) began(ctx context.Context, agent inject.Agent, e inject.Event)
 		if e.New {
 			return nil
 		}
-		err := h.capture.BindLaunched(agent, e)
+		err := errors.Join(h.capture.BindLaunched(agent, e), h.resumed(agent, e))
 		if cleaner, ok := agent.(inject.Cleaner); ok {
 			err = errors.Join(err, cleaner.Cleanup(ctx, h.ws.Env.Machine, e.NativeID))
 		}
