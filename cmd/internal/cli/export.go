@@ -83,10 +83,7 @@ func formatNames() (names []string) {
 func (o exportOptions) chosen() (export.Format, error) {
 	name := o.format
 	if name == "" {
-		name = strings.TrimPrefix(strings.ToLower(filepath.Ext(o.out)), ".")
-		if name == "markdown" {
-			name = "md"
-		}
+		name = o.extension()
 		switch {
 		case o.bundle:
 			name = "jsonl" // the format that import reads fastest
@@ -97,7 +94,21 @@ func (o exportOptions) chosen() (export.Format, error) {
 	if f, ok := export.FormatNamed(name); ok {
 		return f, nil
 	}
-	return export.Format{}, &usageError{fmt.Sprintf("there is no format %q", name), "the formats are " + strings.Join(formatNames(), ", ")}
+	return export.Format{}, noFormat(name)
+}
+
+// extension returns the format that the name after -o ends in, whether there is such a format
+// or not.
+func (o exportOptions) extension() string {
+	name := strings.TrimPrefix(strings.ToLower(filepath.Ext(o.out)), ".")
+	if name == "markdown" {
+		return "md"
+	}
+	return name
+}
+
+func noFormat(name string) error {
+	return &usageError{fmt.Sprintf("there is no format %q", name), "the formats are " + strings.Join(formatNames(), ", ")}
 }
 
 func runExport(ctx context.Context, a *app, w *opened, queries []string, o exportOptions) error {
@@ -181,6 +192,8 @@ func (t *exportTarget) check(conversations int) error {
 		return os.MkdirAll(file, 0o777)
 	case conversations > 1 && !t.options.bundle:
 		return &usageError{fmt.Sprintf("-o %s is a file, and there are %d conversations", out, conversations), "name a folder, or end the name with a slash"}
+	case t.options.format == "" && !t.options.bundle && t.options.extension() != "" && t.options.extension() != t.format.Name:
+		return noFormat(t.options.extension())
 	}
 	return nil
 }
