@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -175,7 +177,7 @@ func (h *handler) remind(agent inject.Agent, e inject.Event) string {
 }
 
 // ended captures the rest of a session and pauses its conversation, unless the
-// program continues with an empty context.
+// program continues with an empty context or another program has the conversation open.
 func (h *handler) ended(ctx context.Context, agent inject.Agent, e inject.Event) error {
 	b, err := h.capture.Bind(agent, e.NativeID, e.Transcript)
 	if err == nil && h.ws.Config.Autosave != settings.AutosaveOff {
@@ -198,5 +200,16 @@ func (h *handler) ended(ctx context.Context, agent inject.Agent, e inject.Event)
 	if e.Cleared && !b.Stopped {
 		return err
 	}
-	return errors.Join(err, h.ws.Pause(b.CurrentSegment().Path), h.markDue(b))
+	path := b.CurrentSegment().Path
+	return errors.Join(err, h.ws.FinishAt(path, workspace.Finishing{Pause: !h.openBeside(path, e)}), h.markDue(b))
+}
+
+// openBeside reports whether another program than the one that ends has a conversation open.
+func (h *handler) openBeside(path string, e inject.Event) bool {
+	own, err := strconv.Atoi(e.Process)
+	if err != nil {
+		return false
+	}
+	entry, err := h.ws.Entry(path)
+	return err == nil && slices.ContainsFunc(h.capture.Openings(entry.Session), func(o capture.Opening) bool { return o.PID != own })
 }

@@ -7,20 +7,22 @@ import (
 
 	"cortext/cmd/internal/capture"
 	"cortext/cmd/internal/registry"
+	"cortext/cmd/internal/workspace"
 	"cortext/inject"
 	"cortext/schema"
 	"cortext/store"
 )
 
-// after captures what the program did and pauses the conversation. A session without
-// messages is not recorded, and is removed.
+// after captures what the program did and pauses the conversation, unless another program has
+// it open. A session without messages is not recorded, and is removed.
 func (l *Leftovers) after(ctx context.Context, id string, n registry.Launch) (*Result, error) {
 	e, err := l.ws.Entry(n.Path)
 	if err != nil {
 		return nil, err
 	}
 	_, captureErr := l.capture.Sources(ctx, e, "", capture.Options{Mode: capture.PutBack})
-	if err := l.ws.Pause(n.Path); err != nil {
+	open := len(l.capture.Openings(e.Session)) > 0
+	if err := l.ws.FinishAt(n.Path, workspace.Finishing{Pause: !open}); err != nil {
 		return nil, errors.Join(err, captureErr)
 	}
 	unused := false
@@ -36,6 +38,9 @@ func (l *Leftovers) after(ctx context.Context, id string, n registry.Launch) (*R
 		}
 		if n.NativeID != "" && !used {
 			status := schema.Paused
+			if open {
+				status = schema.Active
+			}
 			if n.Status == string(schema.Completed) {
 				status = schema.Completed
 			}

@@ -113,7 +113,7 @@ func (l *Leftovers) end(id string) error {
 // and then the note.
 func (l *Leftovers) cleanUp(ctx context.Context, id string, names []string) error {
 	note, noted := l.ws.Launches().Get(id)
-	if note.PID > 0 && runs(note.PID) || note.Unused {
+	if note.PID > 0 && capture.Runs(note.PID) || note.Unused {
 		return nil
 	}
 	for _, name := range names {

@@ -10,7 +10,6 @@ import (
 	"cortext/cmd/internal/payload"
 	"cortext/cmd/internal/shell"
 	"cortext/cmd/internal/workspace"
-	"cortext/inject"
 	"cortext/resume"
 	"cortext/schema"
 	"cortext/schema/clip"
@@ -67,32 +66,12 @@ func firstWords(text string, most int) string {
 // agents' programs, or else to its last message.
 func (l *Launcher) openElsewhere(e store.Entry) (told []string) {
 	const twoSessions = "what is said there and here becomes two branches of the conversation"
-	pids := map[int]bool{}
-	tell := func(agent, in string, pid int, since time.Time) {
-		if pid <= 0 || pids[pid] || !runs(pid) {
-			return
+	for _, o := range l.capture.Openings(e.Session) {
+		agent := o.Agent
+		if o.In != "" && o.In != l.ws.Store.Root() {
+			agent += " in " + o.In
 		}
-		pids[pid] = true
-		if in != "" && in != l.ws.Store.Root() {
-			agent += " in " + in
-		}
-		told = append(told, fmt.Sprintf("it is open in %s since %s (process %d): %s", workspace.Plain(agent), l.clock(since), pid, twoSessions))
-	}
-	for _, l := range l.ws.Registry.LaunchesOf(e.Session.ID) {
-		if !l.Unused {
-			tell(l.Agent, l.In, l.PID, l.Began)
-		}
-	}
-	for _, agent := range l.ws.Env.Agents {
-		lister, ok := agent.(inject.RunningLister)
-		if !ok {
-			continue
-		}
-		for _, r := range lister.Running(l.ws.Env.Machine) {
-			if slices.ContainsFunc(e.Session.Sources, func(s schema.Source) bool { return s.Agent == agent.Name() && s.NativeID == r.NativeID }) {
-				tell(agent.Name(), "", r.PID, r.Since)
-			}
-		}
+		told = append(told, fmt.Sprintf("it is open in %s since %s (process %d): %s", workspace.Plain(agent), l.clock(o.Since), o.PID, twoSessions))
 	}
 	const fresh = 5 * time.Minute
 	at := e.Session.LastActive.Time()

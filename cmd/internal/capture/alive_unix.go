@@ -1,6 +1,6 @@
 //go:build unix
 
-package launch
+package capture
 
 import (
 	"bytes"
@@ -10,9 +10,9 @@ import (
 	"syscall"
 )
 
-// runs reports whether a process with the given id exists. The id may have been reused;
+// Runs reports whether a process with the given id exists. The id may have been reused;
 // then cleaning up after the old process waits a little longer.
-func runs(pid int) bool {
+func Runs(pid int) bool {
 	err := syscall.Kill(pid, 0)
 	if err != nil && !errors.Is(err, syscall.EPERM) {
 		return false

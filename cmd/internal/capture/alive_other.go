@@ -1,11 +1,11 @@
 //go:build !unix
 
-package launch
+package capture
 
 import "os"
 
-// runs reports whether a process with the given id exists.
-func runs(pid int) bool {
+// Runs reports whether a process with the given id exists.
+func Runs(pid int) bool {
 	p, err := os.FindProcess(pid)
 	if err == nil {
 		_ = p.Release()
