@@ -203,3 +203,18 @@ func TestPullInterrupted(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// TestPasswordOfRemote: a URL that is pushed to is named without the password in it.
+func TestPasswordOfRemote(t *testing.T) {
+	p := newPair(t)
+	p.git("config", "receive.denyCurrentBranch", "ignore")
+	url := "ssh://user:secret@example.invalid/team/app.git"
+	p.git("config", "url."+p.theirs.root+".insteadOf", url)
+	p.git("config", "branch.main.pushRemote", url)
+	p.add("conversations/log", "ours")
+	p.theirs.add("conversations/log", "theirs")
+	_, err := p.exchange().Push(context.Background())
+	if err == nil || strings.Contains(err.Error(), "secret") || !strings.Contains(err.Error(), "merge what ssh://example.invalid/team/app.git has in main") {
+		t.Error(err)
+	}
+}

@@ -102,6 +102,17 @@ func replicated(ctx context.Context, root, remote string) bool {
 	return err == nil && pushErr == nil && Spelled(from) != Spelled(to)
 }
 
+// anonymous returns a remote without the user and the password that its URL may have.
+func anonymous(remote string) string {
+	scheme, rest, isURL := strings.Cut(remote, "://")
+	host, path, _ := strings.Cut(rest, "/")
+	at := strings.LastIndexByte(host, '@')
+	if !isURL || at < 0 {
+		return remote
+	}
+	return scheme + "://" + host[at+1:] + "/" + path
+}
+
 // Spelled returns the host and path of a remote, because the same repository has several
 // URLs.
 func Spelled(remote string) string {

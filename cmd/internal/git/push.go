@@ -56,7 +56,7 @@ func (x Exchange) Push(ctx context.Context) (races int, err error) {
 					return races, err
 				}
 			}
-			return races, fmt.Errorf("%w\nmerge what %s has in %s with git, then push", rejected, remote, strings.TrimPrefix(branch, "refs/heads/"))
+			return races, fmt.Errorf("%w\nmerge what %s has in %s with git, then push", rejected, anonymous(remote), strings.TrimPrefix(branch, "refs/heads/"))
 		}
 		races++
 		// Wait before the pull, not after it: what it merges must be new when it is pushed.
