@@ -15,6 +15,7 @@ import (
 	"cortext/cmd/internal/capture"
 	"cortext/cmd/internal/find"
 	"cortext/cmd/internal/fork"
+	"cortext/cmd/internal/git"
 	"cortext/cmd/internal/history"
 	"cortext/cmd/internal/interrupt"
 	"cortext/cmd/internal/organise"
@@ -114,6 +115,8 @@ func hintFor(err error) string {
 		return near("", find.NearestWord(settings.Names(), setting.Name), "cortext config shows all of them")
 	case errors.As(err, new(*settings.BrokenError)):
 		return "cortext config edit opens it"
+	case errors.As(err, new(*git.UnansweredError)):
+		return "git could ask nothing here: if it needs a password, a passphrase or to know whether a host is right, run it in a terminal, or from a hook with </dev/tty"
 	case errors.As(err, new(*workspace.LeftOutError)):
 		return ""
 	case errors.Is(err, store.ErrNoWorkspace):

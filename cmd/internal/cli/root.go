@@ -16,6 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cortext/cmd/internal/git"
 	"cortext/cmd/internal/interrupt"
 	"cortext/cmd/internal/picker"
 	"cortext/inject"
@@ -81,7 +82,7 @@ func Main(ctx context.Context, p Process) int {
 	case code == 0 || errors.Is(err, errSilent):
 		a.screen.report(err)
 		return exitCode(err)
-	case !errors.Is(err, context.Canceled):
+	case !errors.Is(err, context.Canceled) && !git.Ended(err):
 		a.screen.report(err)
 	}
 	return code

@@ -7,10 +7,12 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"golang.org/x/term"
 
+	"cortext/cmd/internal/git"
 	"cortext/cmd/internal/shown"
 	"cortext/cmd/internal/workspace"
 	"cortext/resume"
@@ -36,7 +38,11 @@ func (s screen) report(err error) {
 	if errors.Is(err, errSilent) {
 		return
 	}
-	fmt.Fprintf(s.errw, "cortext: error: %s\n", visible(err.Error()))
+	text := err.Error()
+	if above := (*git.ShownError)(nil); errors.As(err, &above) {
+		text = strings.Replace(text, above.Error(), "git failed, as it says above", 1)
+	}
+	fmt.Fprintf(s.errw, "cortext: error: %s\n", visible(text))
 	if hint := hintFor(err); hint != "" {
 		fmt.Fprintf(s.errw, "cortext: hint: %s\n", visible(hint))
 	}

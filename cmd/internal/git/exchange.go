@@ -189,7 +189,7 @@ func (x Exchange) mergeOnce(ctx context.Context, up upstream) (merged bool, err 
 	// alike: it ignores no-renames before 2.49.
 	whole := context.WithoutCancel(ctx)
 	args := append(usualStrategy(ctx, x.Root, up), "-c", "merge.autoStash=false", "merge", "--quiet", "-X", "find-renames=100%", "--ff", "--no-squash", "--commit", "--no-edit", "--no-rerere-autoupdate", up.ref)
-	_, err = output(attend(x.asking(whole, args...)))
+	err = x.call(whole, args...)
 	if err == nil {
 		return true, nil
 	}
@@ -310,6 +310,30 @@ func sleep(ctx context.Context, d time.Duration) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+}
+
+// An UnansweredError is an error of git, or of ssh, that may have wanted to ask the user
+// something where nobody could be asked.
+type UnansweredError struct{ Err error }
+
+func (e *UnansweredError) Error() string { return e.Err.Error() }
+func (e *UnansweredError) Unwrap() error { return e.Err }
+
+// unanswered reports whether git or ssh says that it could not ask: for a password or a
+// passphrase, or whether the key of a host is right.
+func unanswered(text string) bool {
+	return slices.ContainsFunc([]string{"terminal prompts disabled", "Host key verification failed", "Permission denied (", "/dev/tty", "incorrect passphrase"}, func(s string) bool {
+		return strings.Contains(text, s)
+	})
+}
+
+// call runs a git command that may contact the remote, and ask the user if there is one.
+func (x Exchange) call(ctx context.Context, args ...string) error {
+	_, err := output(attend(x.asking(ctx, args...)))
+	if err != nil && !attended() && unanswered(err.Error()) {
+		return &UnansweredError{err}
+	}
+	return err
 }
 
 // asking returns a git command that asks nothing unless a user is at the terminal. Its

@@ -9,6 +9,7 @@ package git
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -163,17 +164,28 @@ func read(ctx context.Context, root string, args ...string) (string, error) {
 // output returns git's output; the error has git's message.
 func output(cmd *exec.Cmd) (string, error) {
 	var stderr strings.Builder
-	if cmd.Stderr == nil {
-		cmd.Stderr = &stderr
-	} else {
+	shown := cmd.Stderr != nil
+	if shown {
 		cmd.Stderr = io.MultiWriter(cmd.Stderr, &stderr)
+	} else {
+		cmd.Stderr = &stderr
 	}
 	out, err := cmd.Output()
-	return string(out), said(err, stderr.String())
+	err = said(err, stderr.String())
+	if err != nil && shown && stderr.Len() > 0 {
+		err = &ShownError{err}
+	}
+	return string(out), err
 }
 
 // colours matches what sets colours on a terminal. Hooks print it even if there is none.
 var colours = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\x1b\[[0-9;:]*m`) })
+
+// A ShownError is an error whose message git has already shown to the user at the terminal.
+type ShownError struct{ Err error }
+
+func (e *ShownError) Error() string { return e.Err.Error() }
+func (e *ShownError) Unwrap() error { return e.Err }
 
 // said returns the error of a git command that printed text to standard error. It drops the
 // word with which git marks an error, because cortext adds its own, and colours.
@@ -181,10 +193,13 @@ func said(err error, text string) error {
 	if err != nil && strings.Contains(text, "\x1b") {
 		text = colours().ReplaceAllString(text, "")
 	}
+	text = strings.ReplaceAll(text, "\r\n", "\n") // as ssh ends its lines
 	text = strings.TrimPrefix(strings.TrimPrefix(strings.TrimSpace(text), "error: "), "fatal: ")
 	switch {
 	case err == nil || text == "":
 		return err
+	case Ended(err):
+		return fmt.Errorf("%w: %s", err, text)
 	case strings.Contains(text, "not a git repository"):
 		return noRepositoryError(text)
 	}

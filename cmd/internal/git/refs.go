@@ -241,7 +241,7 @@ const lockWait = 500 * time.Millisecond
 // a lock that it needs.
 func (x Exchange) patiently(ctx context.Context, args ...string) error {
 	for races := 0; ; races++ {
-		_, err := output(attend(x.asking(ctx, args...)))
+		err := x.call(ctx, args...)
 		if err == nil || races >= mostRaces {
 			return err
 		}
