@@ -43,7 +43,7 @@ func (x Exchange) Push(ctx context.Context) (races int, err error) {
 			return races, err
 		}
 		rejected := err
-		if there.elsewhere && strings.Contains(rejected.Error(), "[rejected]") {
+		if there.elsewhere && outdated().MatchString(rejected.Error()) {
 			if there.ref != "" { // it may have moved to what is here, too
 				if there, err = x.refetched(ctx, there); err != nil {
 					return races, err
@@ -74,7 +74,7 @@ func (x Exchange) Push(ctx context.Context) (races int, err error) {
 		if err != nil {
 			return races, err
 		}
-		if strings.Contains(rejected.Error(), "[rejected]") && heads(ctx, x.Root, there) == before {
+		if outdated().MatchString(rejected.Error()) && heads(ctx, x.Root, there) == before {
 			return races, fmt.Errorf("%w\ngit fetch brings nothing new from %s: merge what %s has with git, then push", rejected, up.remote, remote)
 		}
 	}
@@ -118,9 +118,15 @@ func heads(ctx context.Context, root string, up upstream) string {
 }
 
 // lostRace matches what git says if another clone was faster at the remote. Git gives a reason
-// in parentheses.
+// in parentheses. A line of what the remote itself says begins otherwise; one of git's may have
+// colours.
 var lostRace = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`\[rejected\]|\[remote rejected\].*\([^()]*(lock ref|failed to lock|already exists|failed to update|incorrect old value)`)
+	return regexp.MustCompile(`(?m)^(?:\x1b\[[0-9;]*m| )*! (?:\[rejected\]|\[remote rejected\].*\([^()]*(lock ref|failed to lock|already exists|failed to update|incorrect old value))`)
+})
+
+// outdated matches what git says if the remote has something else than was thought.
+var outdated = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?m)^(?:\x1b\[[0-9;]*m| )*! \[rejected\]`)
 })
 
 // An upstream is what a branch is merged with, and where it is pushed to.

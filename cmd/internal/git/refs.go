@@ -245,7 +245,7 @@ func (x Exchange) patiently(ctx context.Context, args ...string) error {
 		if err == nil || races >= mostRaces {
 			return err
 		}
-		if text := err.Error(); strings.Contains(text, "[rejected]") || !lostRace().MatchString(text) && !locked().MatchString(text) {
+		if text := err.Error(); outdated().MatchString(text) || !lostRace().MatchString(text) && !locked().MatchString(text) {
 			return err
 		}
 		if err := sleep(ctx, x.Jitter(lockWait)); err != nil {
@@ -258,7 +258,7 @@ func (x Exchange) patiently(ctx context.Context, args ...string) error {
 // of that name that is not an ancestor.
 func (x Exchange) PushRef(ctx context.Context, remote, ref, as string) error {
 	err := x.patiently(ctx, "push", "--quiet", remote, ref+":"+as)
-	if err != nil && strings.Contains(err.Error(), "[rejected]") {
+	if err != nil && outdated().MatchString(err.Error()) {
 		return ErrMoved
 	}
 	return err
