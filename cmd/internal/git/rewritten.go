@@ -233,7 +233,8 @@ func revisions(ctx context.Context, root string, args ...string) ([]string, erro
 // leased returns the option with which git pushes to a branch only what it would push
 // anyway, and only if the branch is where it was when it was fetched last. Git takes a branch
 // that was reset to an older commit for one that lacks what is pushed. Nothing is returned if
-// what is fetched is a copy of it that may be behind, or if there is something to merge first.
+// what is fetched is a copy of it that may be behind, if it is pushed to several repositories, of
+// which some may be behind, or if there is something to merge first.
 func (x Exchange) leased(ctx context.Context, up upstream) (option []string, err error) {
 	if up.ref == "" {
 		return nil, nil
@@ -247,6 +248,9 @@ func (x Exchange) leased(ctx context.Context, up upstream) (option []string, err
 		return nil, nil
 	}
 	if err := x.wantKept(ctx, up); err != nil || replicated(ctx, x.Root, up.remote) {
+		return nil, err
+	}
+	if urls, err := read(ctx, x.Root, "remote", "get-url", "--push", "--all", up.remote); err != nil || strings.Count(urls, "\n") > 1 {
 		return nil, err
 	}
 	return []string{"--force-with-lease=" + up.branch + ":" + known}, nil
