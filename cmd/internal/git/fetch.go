@@ -28,7 +28,7 @@ func (e *ConflictError) Error() string {
 func (x Exchange) fetch(ctx context.Context, up upstream) error {
 	err := x.call(ctx, "fetch", "--quiet", up.remote, up.branch)
 	if err != nil && noBranch().MatchString(err.Error()) {
-		return fmt.Errorf("%s has no branch %s: %s makes it, git branch -u %[1]s/BRANCH follows another one", up.remote, strings.TrimPrefix(up.branch, "refs/heads/"), shell.Quote("git", "push", "-u", up.remote, up.name))
+		return fmt.Errorf("%s has no branch %s: %s makes it; if it was renamed, git branch -m NAME, git fetch %[1]s and git branch -u %[1]s/NAME follow it", up.remote, strings.TrimPrefix(up.branch, "refs/heads/"), shell.Quote("git", "push", "-u", up.remote, up.name))
 	}
 	return err
 }
