@@ -23,7 +23,7 @@ func (r Ref) exchange() git.Exchange {
 func (r Ref) Push(ctx context.Context) (sent bool, err error) {
 	root := r.Store.Root()
 	x := r.exchange()
-	remote, err := x.Remote(ctx)
+	remote, err := x.PushRemote(ctx)
 	if err != nil {
 		return false, err
 	}

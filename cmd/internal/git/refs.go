@@ -229,6 +229,17 @@ func (x Exchange) Remote(ctx context.Context) (string, error) {
 	return "", errors.New("there is no remote origin: git remote add origin URL")
 }
 
+// PushRemote returns the remote to push to: what the user has set for pushes, or that of [Exchange.Remote].
+func (x Exchange) PushRemote(ctx context.Context) (string, error) {
+	at, _ := Head(x.Root)
+	for _, key := range []string{"branch." + at.Branch + ".pushRemote", "remote.pushDefault"} {
+		if remote := setting(ctx, x.Root, "--get", key); remote != "" {
+			return remote, nil
+		}
+	}
+	return x.Remote(ctx)
+}
+
 // FetchRefs fetches refs, as a refspec names them. It changes nothing else.
 func (x Exchange) FetchRefs(ctx context.Context, remote, refspec string) error {
 	return x.patiently(ctx, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", remote, refspec)
