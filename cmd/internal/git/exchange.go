@@ -117,6 +117,9 @@ func between(ctx context.Context, root, dir, from string) (changed, removed []st
 // pullFile, in a work tree's git folder, is locked while a process fetches and merges.
 const pullFile = "cortext-pull"
 
+// mostMerge bounds a merge that nobody attends. Tests change it.
+var mostMerge = 2 * time.Minute
+
 // How long a process waits for another that pulls, and for git's own locks, which the user's
 // git holds for moments and leaves behind if it is killed.
 const (
@@ -182,14 +185,13 @@ func (x Exchange) mergeOnce(ctx context.Context, up upstream) (merged bool, err 
 	if lock := filepath.Join(Dir(x.Root), "index.lock"); exists(lock) {
 		return false, fmt.Errorf("'%s': File exists: another git process is at work; if there is none, remove the file", lock)
 	}
-	// A merge that is killed in the middle leaves changed files that the index does not
-	// know about, so it runs to its end. With merge.autoStash, git would take uncommitted
-	// changes from the work tree, and with them anything written in the meantime. Without
-	// find-renames=100% it would take a conversation for one that was removed, if they look
-	// alike: it ignores no-renames before 2.49.
+	// With merge.autoStash, git would take uncommitted changes from the work tree, and with
+	// them anything written in the meantime. Without find-renames=100% it would take a
+	// conversation for one that was removed, if they look alike: it ignores no-renames before
+	// 2.49.
 	whole := context.WithoutCancel(ctx)
 	args := append(usualStrategy(ctx, x.Root, up), "-c", "merge.autoStash=false", "merge", "--quiet", "-X", "find-renames=100%", "--ff", "--no-squash", "--commit", "--no-edit", "--no-rerere-autoupdate", up.ref)
-	err = x.call(whole, args...)
+	err = x.callWhole(ctx, args...)
 	if err == nil {
 		return true, nil
 	}
@@ -204,6 +206,27 @@ func (x Exchange) mergeOnce(ctx context.Context, up upstream) (merged bool, err 
 		err = &ConflictError{short(up.ref), left.Other}
 	}
 	return false, errors.Join(err, keepErr, x.abort(whole))
+}
+
+// callWhole runs a git command that merges. A merge that is killed in the middle leaves changed
+// files that the index does not know about, so it runs to its end even if ctx has ended. But if
+// nobody attends, it does not wait for ever for what signs the commit, or for a hook: it is ended
+// once git has noted which merge is under way, as it has after the hook pre-merge-commit.
+func (x Exchange) callWhole(ctx context.Context, args ...string) error {
+	whole, end := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer end(nil)
+	if !attended() {
+		defer time.AfterFunc(mostMerge, func() {
+			for !exists(filepath.Join(Dir(x.Root), "MERGE_HEAD")) && sleep(whole, leastTry) == nil {
+			}
+			end(fmt.Errorf("git merge took longer than %v: run it yourself to see what it waits for", mostMerge))
+		}).Stop()
+	}
+	err := x.call(whole, args...)
+	if slow := context.Cause(whole); err != nil && slow != nil {
+		return slow
+	}
+	return err
 }
 
 // abort aborts the merge that is under way, if there is one. If another process holds the

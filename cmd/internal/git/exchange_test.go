@@ -179,10 +179,10 @@ func TestPullInterrupted(t *testing.T) {
 	p := newPair(t)
 	p.add("conversations/log", "ours")
 	p.theirs.add("conversations/log", "theirs")
-	p.write(".git/hooks/pre-merge-commit", "#!/bin/sh\nexit 1\n")
+	p.write(".git/hooks/commit-msg", "#!/bin/sh\nexit 1\n")
 	p.untouched(p.exchange(), errors.New("Not committing merge"))
 
-	p.write(".git/hooks/pre-merge-commit", "#!/bin/sh\ntouch .git/began\nwhile ! test -e .git/end; do sleep .01; done\n")
+	p.write(".git/hooks/commit-msg", "#!/bin/sh\ntouch .git/began\nwhile ! test -e .git/end; do sleep .01; done\n")
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	go func() {
@@ -217,4 +217,21 @@ func TestPasswordOfRemote(t *testing.T) {
 	if err == nil || strings.Contains(err.Error(), "secret") || !strings.Contains(err.Error(), "merge what ssh://example.invalid/team/app.git has in main") {
 		t.Error(err)
 	}
+}
+
+// TestMergeWaits: a merge that nobody attends does not wait for ever for a hook, and leaves
+// everything as it was.
+func TestMergeWaits(t *testing.T) {
+	most := mostMerge
+	t.Cleanup(func() { mostMerge = most })
+	mostMerge = time.Millisecond
+	p := newPair(t)
+	p.add("conversations/log", "ours")
+	p.theirs.add("conversations/log", "theirs")
+	p.write(".git/hooks/commit-msg", "#!/bin/sh\nsleep 60\n")
+	if err := os.Chmod(filepath.Join(p.root, ".git/hooks/commit-msg"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	p.git("fetch", "--quiet")
+	p.untouched(p.exchange(), errors.New("git merge took longer than 1ms: run it yourself"))
 }
