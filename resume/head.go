@@ -39,7 +39,7 @@ const longestField = 16 << 10
 // newHead renders the head of s in full.
 func newHead(s *schema.Session, h schema.History, o Options) head {
 	hd := head{
-		ago:      Ago(o.Now, lastActive(s, h.Messages)),
+		ago:      ago(o.Now, lastActive(s, h.Messages)),
 		messages: s.MessageCount,
 		show:     commandLine(s, "show", ""),
 	}
@@ -148,11 +148,20 @@ const (
 	year  = 365 * day
 )
 
-// Ago formats how long before now the moment was, in the largest unit that fits at
-// least once: minutes, hours, days, months of 30 days, years of 365. The result is
-// always relative: a moment in this minute or in the future is "0 minutes ago", and
-// the zero time is "an unknown time ago".
+// Ago formats for a reader how long before now the moment was: as a block does, but a moment
+// in this minute or in the future is "just now".
 func Ago(now, moment time.Time) string {
+	if !moment.IsZero() && now.Sub(moment) < time.Minute {
+		return "just now"
+	}
+	return ago(now, moment)
+}
+
+// ago formats how long before now the moment was, in the largest unit that fits at
+// least once: minutes, hours, days, months of 30 days, years of 365. The result is
+// always relative, as the block requires: a moment in this minute or in the future is
+// "0 minutes ago", and the zero time is "an unknown time ago".
+func ago(now, moment time.Time) string {
 	if moment.IsZero() {
 		return "an unknown time ago"
 	}

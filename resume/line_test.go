@@ -90,9 +90,9 @@ func TestCommandLine(t *testing.T) {
 
 func TestAgo(t *testing.T) {
 	for d, want := range map[time.Duration]string{
-		-time.Hour:                     "0 minutes ago",
-		0:                              "0 minutes ago",
-		59 * time.Second:               "0 minutes ago",
+		-time.Hour:                     "just now",
+		0:                              "just now",
+		59 * time.Second:               "just now",
 		time.Minute:                    "1 minute ago",
 		119 * time.Second:              "1 minute ago",
 		59 * time.Minute:               "59 minutes ago",
@@ -108,6 +108,12 @@ func TestAgo(t *testing.T) {
 	} {
 		if got := Ago(noon, noon.Add(-d)); got != want {
 			t.Errorf("%v: %q, not %q", d, got, want)
+		}
+		if want == "just now" {
+			want = "0 minutes ago"
+		}
+		if got := ago(noon, noon.Add(-d)); got != want {
+			t.Errorf("in a block, %v: %q, not %q", d, got, want)
 		}
 	}
 	if got := Ago(noon, time.Time{}); got != "an unknown time ago" {

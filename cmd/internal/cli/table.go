@@ -218,12 +218,12 @@ func (s screen) briefSince(r *row) string {
 	for _, u := range []struct {
 		name string
 		size time.Duration
-	}{{"y", 365 * day}, {"mo", 30 * day}, {"d", day}, {"h", time.Hour}} {
+	}{{"y", 365 * day}, {"mo", 30 * day}, {"d", day}, {"h", time.Hour}, {"m", time.Minute}} {
 		if n := int(d / u.size); n > 0 {
 			return fmt.Sprintf("%d%s ago", n, u.name)
 		}
 	}
-	return fmt.Sprintf("%dm ago", int(d/time.Minute))
+	return "just now"
 }
 
 // fromHome shortens a path below the user's home folder.
