@@ -26,32 +26,67 @@ func clean(s string) string {
 	return apart(shown.Line(s))
 }
 
-// apart splits joined emoji, and removes modifiers of width and skin colour, because
-// terminals disagree: some draw a family in two columns, others in six.
+// apart replaces what terminals give different widths: it splits joined emoji, since some
+// draw a family in two columns and others in six, makes one character of the parts of a
+// Korean syllable, and removes soft hyphens and modifiers of width and skin colour.
 func apart(s string) string {
-	if !strings.ContainsFunc(s, joins) {
+	if !strings.ContainsFunc(s, unsteady) {
 		return s
 	}
-	var sb strings.Builder
-	var before rune
+	var list []rune
 	for _, r := range s {
-		if joins(r) && (r != zeroWidthJoiner || before >= firstEmoji) {
-			continue
+		before := rune(0)
+		if len(list) > 0 {
+			before = list[len(list)-1]
 		}
-		sb.WriteRune(r)
-		before = r
+		syllable, ok := syllableOf(before, r)
+		switch {
+		case ok:
+			list[len(list)-1] = syllable
+		case !joins(r), r == zeroWidthJoiner && before < firstEmoji:
+			list = append(list, r)
+		}
 	}
-	return sb.String()
+	return string(list)
 }
 
 const (
+	softHyphen      = 0xad
 	zeroWidthJoiner = 0x200d
 	emojiStyle      = 0xfe0f
 	firstEmoji      = 0x2190 // symbols start here
 )
 
 func joins(r rune) bool {
-	return r == zeroWidthJoiner || r == emojiStyle || 0x1f3fb <= r && r <= 0x1f3ff
+	return r == softHyphen || r == zeroWidthJoiner || r == emojiStyle || 0x1f3fb <= r && r <= 0x1f3ff
+}
+
+func unsteady(r rune) bool { return joins(r) || firstVowel <= r && r < firstEnd+ends }
+
+// Korean syllables, in the order of Unicode: by the consonant that they begin with, then by
+// vowel, then by the consonants that they end with.
+const (
+	firstSyllable = 0xac00
+	syllables     = 19 * vowels * ends
+
+	firstBegin = 0x1100
+	firstVowel = 0x1161
+	vowels     = 21
+	firstEnd   = 0x11a7 // stands for no consonant
+	ends       = 28
+)
+
+// syllableOf joins a part of a Korean syllable to what is before it. macOS writes the names of
+// files in parts.
+func syllableOf(before, part rune) (rune, bool) {
+	begin, vowel, end, at := before-firstBegin, part-firstVowel, part-firstEnd, before-firstSyllable
+	switch {
+	case 0 <= begin && begin < 19 && 0 <= vowel && vowel < vowels:
+		return firstSyllable + (begin*vowels+vowel)*ends, true
+	case 0 < end && end < ends && 0 <= at && at < syllables && at%ends == 0:
+		return before + end, true
+	}
+	return 0, false
 }
 
 // fit cuts or pads a clean text to a width.

@@ -46,3 +46,23 @@ func TestCopy(t *testing.T) {
 		}
 	})
 }
+
+// TestSteady: what a title is drawn with has the same width in every terminal. With x/ansi,
+// which places the rest of the line, a soft hyphen has no column and the vowels of Korean
+// syllables in parts have one; terminals see it the other way round.
+func TestSteady(t *testing.T) {
+	for _, c := range []struct{ name, text, want string }{
+		{"soft hyphens", "Donau\u00addampf\u00adschiff", "Donaudampfschiff"},
+		{"Korean in parts", "\u1112\u1161\u11ab\u1100\u1173\u11af \u1111\u1161", "한글 파"},
+		{"Korean, whole", "한글", "한글"},
+		{"a whole syllable and an end", "하\u11ab", "한"},
+		{"a syllable with an end, and another end", "한\u11ab", "한\u11ab"},
+		{"parts that are no syllable", "\u1161\u11ab\u1112", "\u1161\u11ab\u1112"},
+		{"a family", "👨\u200d👩\u200d👧\ufe0f 👍🏽", "👨👩👧 👍"},
+		{"letters that are joined", "न\u200dक", "न\u200dक"},
+	} {
+		if got := clean(c.text); got != c.want {
+			t.Errorf("%s: %q becomes %q, want %q", c.name, c.text, got, c.want)
+		}
+	}
+}
