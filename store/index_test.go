@@ -3,6 +3,8 @@
 package store
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -148,4 +150,18 @@ func exchange(a, b string) error {
 		return err
 	}
 	return os.Rename(a+".x", b)
+}
+
+// TestListUntil: a list that nobody waits for any more ends, and says that it is not whole.
+func TestListUntil(t *testing.T) {
+	s := newTestStore(t)
+	writeFile(t, s, "conversations/2025-11-22/1000-chat-x-0001/.session/session.json", fmt.Sprintf(`{"version":"1.2","id":%q}`, testID("1")))
+	ctx, cancel := context.WithCancel(context.Background())
+	if list, err := s.ListUntil(ctx); len(list) != 1 || err != nil {
+		t.Errorf("%d conversations, %v", len(list), err)
+	}
+	cancel()
+	if list, err := s.ListUntil(ctx); len(list) != 0 || !errors.Is(err, context.Canceled) {
+		t.Errorf("%d conversations of a list that was given up, %v", len(list), err)
+	}
 }

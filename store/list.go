@@ -2,6 +2,7 @@ package store
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"io"
 	"io/fs"
@@ -40,8 +41,13 @@ func (s *Store) List() ([]Entry, error) {
 
 // ListWhole is List and also reports whether it could read every folder.
 func (s *Store) ListWhole() (list []Entry, whole bool, err error) {
-	l := lister{s, &s.index, func(Known) bool { return true }}
-	return l.list()
+	return lister{s, &s.index, func(Known) bool { return true }, context.Background()}.list()
+}
+
+// ListUntil is List, but gives up when ctx ends.
+func (s *Store) ListUntil(ctx context.Context) ([]Entry, error) {
+	list, _, err := lister{s, &s.index, func(Known) bool { return true }, ctx}.list()
+	return list, cmp.Or(ctx.Err(), err)
 }
 
 // ListAny is List, but may leave out conversations that keep does not want. Unless a
@@ -51,8 +57,7 @@ func (s *Store) ListAny(keep func(Known) bool) ([]Entry, error) {
 	if len(s.Kept().WaitingPaths()) > 0 { // waiting records may belong to any conversation
 		return s.List()
 	}
-	l := lister{s, &s.index, keep}
-	list, _, err := l.list()
+	list, _, err := lister{s, &s.index, keep, context.Background()}.list()
 	return list, err
 }
 
@@ -80,6 +85,7 @@ type lister struct {
 	s     *Store
 	index *sessionIndex // nil: read all files, and remember nothing
 	keep  func(Known) bool
+	ctx   context.Context // when it ends, the rest is left out
 }
 
 func (l lister) list() (list []Entry, whole bool, err error) {
@@ -108,6 +114,9 @@ func isUnreadable(d Damage) bool { return d.Kind == Unreadable }
 func (l lister) readEntries(folders []string) []Entry {
 	rows, entries := make([]row, len(folders)), make([]Entry, len(folders))
 	inParallel(len(folders), func(i int) {
+		if l.ctx.Err() != nil {
+			return
+		}
 		c, ok := l.s.at("", folders[i]), false
 		if rows[i], ok = c.known(); !ok || l.keep(rows[i].Known) {
 			entries[i] = l.entry(c, rows[i])

@@ -15,6 +15,7 @@ import (
 	"cortext/cmd/internal/worktrees"
 	"cortext/inject"
 	"cortext/schema"
+	"cortext/store"
 )
 
 // SyncOptions control a sync of the agents' stores.
@@ -90,18 +91,20 @@ func (c *Capture) Sync(ctx context.Context, o SyncOptions) (*SyncResult, error) 
 		s.at.AddClones(ctx)
 		c.ws.Here.KnowClones(ctx)
 	}
-	c.catalog.start(c.ws.Store.List)
+	c.catalog.start(func() ([]store.Entry, error) { return c.ws.Store.ListUntil(ctx) })
 	defer func() { c.catalog.scan = nil; c.transcripts.heads.write() }()
 	c.ws.Store.Remember()
 	c.catalog.scan.inGit = sync.OnceValue(func() map[string]inBranch { return c.catalog.sourcesInGit(ctx) })
 	s.sources = sync.OnceValues(s.findSources)
+	s.strangers = c.scans.strangers()
+	defer c.scans.keepStrangers(s.strangers)
 	for _, agent := range c.ws.Env.Agents {
 		if len(o.Agents) > 0 && !slices.Contains(o.Agents, agent.Name()) {
 			continue
 		}
 		ours, err := s.ours(agent)
 		if err != nil {
-			return nil, err
+			return s.out, err
 		}
 		s.out.Sessions += len(ours)
 		if len(ours) == 0 {
@@ -132,6 +135,8 @@ type syncRun struct {
 	at      *worktrees.Folders              // the folders whose sessions belong to this workspace
 	sources func() (map[native]bool, error) // see findSources; the folder of a session usually decides
 	out     *SyncResult
+
+	strangers *strangers
 }
 
 // ours lists the sessions of an agent that belong to this workspace.
@@ -146,11 +151,11 @@ func (s *syncRun) ours(agent inject.Agent) (ours []inject.SessionRef, err error)
 			ours = append(ours, n)
 			continue
 		}
-		ids, err := s.sources()
+		listed, err := s.isListed(native{agent.Name(), n.NativeID})
 		switch {
 		case err != nil:
 			return nil, err
-		case ids[native{agent.Name(), schema.PathElement(n.NativeID)}]:
+		case listed:
 			ours = append(ours, n)
 		case s.gone(agent, n):
 			s.out.Gone = append(s.out.Gone, n)
@@ -159,6 +164,23 @@ func (s *syncRun) ours(agent inject.Agent) (ours []inject.SessionRef, err error)
 		}
 	}
 	return ours, nil
+}
+
+// isListed reports whether a conversation lists a session as a source. Only a sync that the
+// user asked for looks at the conversations again if they seem to be those of the last one.
+func (s *syncRun) isListed(n native) (bool, error) {
+	if s.opts.Own && s.c.scans.isStranger(s.strangers, n) {
+		return false, nil
+	}
+	ids, err := s.sources()
+	if err != nil {
+		return false, err
+	}
+	listed := ids[native{n.agent, schema.PathElement(n.id)}]
+	if !listed {
+		s.strangers.add(n)
+	}
+	return listed, nil
 }
 
 // gone reports whether a session was captured in a work tree or clone that is gone, and git has none of
