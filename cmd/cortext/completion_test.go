@@ -139,5 +139,18 @@ zpty -n -w z $'\C-ucortext list --status com\t'
 zpty -r z out "*completed*"
 zpty -d z`
 		shell(zsh, "-f", "-c", drive, "zsh", functions, short[:2], short)
+
+		must(t, "-C", dir, "new", "plan", `Port C:\new`)
+		const describe = `zmodload zsh/zpty
+zpty z zsh -f -i
+zpty -w z "fpath=($1 \$fpath); autoload -U compinit; compinit -u -D; print REA''DY"
+zpty -r z out '*READY*'
+zpty -n -w z $'cortext resume \t'
+zpty -r z out '*(paused*active|active*paused)*'
+print -r -- $out
+zpty -d z`
+		if out := shell(zsh, "-f", "-c", describe, "zsh", functions); !strings.Contains(out, `Port C:\new`) {
+			t.Errorf("a title with a colon and a backslash: %q", out)
+		}
 	})
 }

@@ -25,7 +25,7 @@ does not need the package bash-completion.`,
 			case "bash":
 				return bashCompletion(a.screen.out, root)
 			case "zsh":
-				return root.GenZshCompletion(a.screen.out)
+				return zshCompletion(a.screen.out, root)
 			case "fish":
 				return root.GenFishCompletion(a.screen.out, true)
 			default:
@@ -82,5 +82,22 @@ func bashCompletion(out io.Writer, root *cobra.Command) error {
 	}
 	script := strings.Replace(b.String(), wordsCall, ownCall, 1)
 	_, err := fmt.Fprint(out, script, ownWords)
+	return err
+}
+
+// Cobra's script for zsh escapes colons for zsh's function _describe, but not the backslashes
+// that escape them.
+const (
+	colonsEscaped      = `comp=${comp//:/\\:}`
+	backslashesEscaped = `comp=${comp//\\/\\\\}; `
+)
+
+// zshCompletion writes the script for zsh.
+func zshCompletion(out io.Writer, root *cobra.Command) error {
+	var b strings.Builder
+	if err := root.GenZshCompletion(&b); err != nil {
+		return err
+	}
+	_, err := fmt.Fprint(out, strings.Replace(b.String(), colonsEscaped, backslashesEscaped+colonsEscaped, 1))
 	return err
 }
