@@ -229,7 +229,7 @@ func TestSignalWhileWriting(t *testing.T) {
 // TestSignalWatch: watch ends without an error, because a signal is the way to end it.
 func TestSignalWatch(t *testing.T) {
 	d := newDesk(t)
-	for _, s := range []os.Signal{syscall.SIGTERM, syscall.SIGINT} {
+	for _, s := range []os.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP} {
 		c := d.start(nil, "watch")
 		c.says("watching")
 		c.ended(0, s)

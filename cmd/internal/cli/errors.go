@@ -36,7 +36,7 @@ const (
 )
 
 // exitCodes describes them in every help text.
-const exitCodes = "Exit codes: 0 success, 1 failure, 2 usage error, 3 not found, 4 ambiguous, 130 SIGINT, 143 SIGTERM."
+const exitCodes = "Exit codes: 0 success, 1 failure, 2 usage error, 3 not found, 4 ambiguous, 129 SIGHUP, 130 SIGINT, 143 SIGTERM."
 
 // usageError is an invalid command line.
 type usageError struct{ text, hint string }

@@ -20,10 +20,10 @@ const (
 // signal ended, as shells do.
 const ExitSignal = 128
 
-// Interrupts ends the program on SIGINT and SIGTERM, even while a command does not watch
-// its context because it computes, or waits for a lock or a slow disk. Ending the program
-// in the middle of a write is harmless, since the next command that writes repairs a torn
-// line.
+// Interrupts ends the program on SIGINT, SIGTERM and SIGHUP, even while a command does not
+// watch its context because it computes, or waits for a lock or a slow disk. Ending the
+// program in the middle of a write is harmless, since the next command that writes repairs a
+// torn line.
 //
 // The zero value ends nothing.
 type Interrupts struct {

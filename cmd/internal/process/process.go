@@ -27,6 +27,9 @@ func Main(pick picker.Picker) {
 	interrupts := interrupt.New(cancel, os.Exit)
 	signals := make(chan os.Signal, 4)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	if !signal.Ignored(syscall.SIGHUP) { // as with nohup
+		signal.Notify(signals, syscall.SIGHUP)
+	}
 	go interrupts.Handle(signals)
 	os.Exit(cli.Main(ctx, cli.Process{
 		Args: os.Args[1:], In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
