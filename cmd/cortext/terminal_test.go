@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -187,6 +188,12 @@ func TestNumberedList(t *testing.T) {
 	term := onDumbTerminal(t, dir, "resume")
 	if err := term.WaitFor("Which one?", patience); err != nil {
 		t.Fatal(err)
+	}
+	for _, row := range term.Cells() {
+		if slices.ContainsFunc(row, func(c agenttest.Cell) bool { return c.Bold }) {
+			t.Error("a dumb terminal gets escape sequences")
+			break
+		}
 	}
 	screen := term.Screen()
 	order := []string{"1  plan / second ", `\x1b[31mtopic`, "2  plan / first topic", "3  plan / third thing", "(completed"}

@@ -58,7 +58,7 @@ func runImport(a *app, cmd *cobra.Command, files []string, o importOptions) erro
 	if o.keepIDs && (o.Type != "" || o.Title != "") {
 		return &usageError{"--keep-ids also keeps the type and title: leave out --type and --title", ""}
 	}
-	r := importRun{app: a, w: w, importOptions: o, budget: bundle.NewBudget(bundle.Default()), progress: progress{out: a.screen.errw, now: w.Env.Now, show: isTerminal(a.screen.errw)}}
+	r := importRun{app: a, w: w, importOptions: o, budget: bundle.NewBudget(bundle.Default()), progress: progress{out: a.screen.errw, now: w.Env.Now, show: obeys(a.screen.errw)}}
 	o.Progress, o.Program = r.progress.update, thisProgram()
 	if r.im, err = w.capture.NewImporter(o.ImportOptions); err != nil {
 		return err

@@ -89,7 +89,7 @@ func (s screen) paused(titles []string) {
 
 // progress replaces the current line on a terminal. clearLine removes it.
 func (s screen) progress(format string, args ...any) {
-	if isTerminal(s.errw) {
+	if obeys(s.errw) {
 		fmt.Fprintf(s.errw, "\r\x1b[K"+format, args...)
 	}
 }
@@ -104,7 +104,7 @@ func (s screen) examined(done, of int) {
 }
 
 func (s screen) clearLine() {
-	if isTerminal(s.errw) {
+	if obeys(s.errw) {
 		fmt.Fprint(s.errw, "\r\x1b[K")
 	}
 }
@@ -128,9 +128,12 @@ func isTerminal(stream any) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
+// obeys reports whether a stream is a terminal that obeys escape sequences.
+func obeys(stream any) bool { return isTerminal(stream) && os.Getenv("TERM") != "dumb" }
+
 // bold formats a heading on a terminal, unless NO_COLOR is set.
 func bold(w io.Writer, s string) string {
-	if !isTerminal(w) || os.Getenv("NO_COLOR") != "" {
+	if !obeys(w) || os.Getenv("NO_COLOR") != "" {
 		return s
 	}
 	return "\x1b[1m" + s + "\x1b[0m"
