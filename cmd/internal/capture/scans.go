@@ -118,13 +118,13 @@ func (sc *scans) write(agent inject.Agent, l scanned) {
 	writeCached(sc.ws.Store, scannedName(agent.Name()), l)
 }
 
-// strangersName is the cache file with the strangers.
-const strangersName = "strangers.json"
+// foreignName is the cache file with the foreign sessions.
+const foreignName = "foreign.json"
 
-// strangers are sessions that no conversation lists as a source, so that other projects'
+// foreignSessions are those that no conversation lists as a source, so that other projects'
 // sessions on this machine do not make each command read all conversations. They are
 // forgotten when conversations come or go, or git may have changed some.
-type strangers struct {
+type foreignSessions struct {
 	Seen string          `json:"seen"` // the conversations that existed
 	Git  string          `json:"git"`  // what git had checked out
 	Are  map[string]bool `json:"are"`  // by agent and id
@@ -132,17 +132,17 @@ type strangers struct {
 	fresh bool // some were added
 }
 
-func (sc *scans) strangers() *strangers {
-	known, now := new(strangers), &strangers{Seen: sc.catalog.seen(), Git: git.State(sc.ws.Store.Root()), Are: map[string]bool{}}
-	if readCached(sc.ws.Store, strangersName, known) && known.Seen == now.Seen && known.Git == now.Git && known.Are != nil {
+func (sc *scans) foreign() *foreignSessions {
+	known, now := new(foreignSessions), &foreignSessions{Seen: sc.catalog.seen(), Git: git.State(sc.ws.Store.Root()), Are: map[string]bool{}}
+	if readCached(sc.ws.Store, foreignName, known) && known.Seen == now.Seen && known.Git == now.Git && known.Are != nil {
 		return known
 	}
 	return now
 }
 
-// isStranger reports whether a session is known to be one. A session that was bound since
-// then is none.
-func (sc *scans) isStranger(known *strangers, n native) bool {
+// isForeign reports whether a session is known to be foreign. One that was bound since then is
+// not.
+func (sc *scans) isForeign(known *foreignSessions, n native) bool {
 	if !known.Are[n.agent+" "+n.id] {
 		return false
 	}
@@ -150,11 +150,11 @@ func (sc *scans) isStranger(known *strangers, n native) bool {
 	return !ok || len(b.Segments) == 0
 }
 
-func (known *strangers) add(n native) { known.Are[n.agent+" "+n.id], known.fresh = true, true }
+func (known *foreignSessions) add(n native) { known.Are[n.agent+" "+n.id], known.fresh = true, true }
 
-func (sc *scans) keepStrangers(known *strangers) {
+func (sc *scans) keepForeign(known *foreignSessions) {
 	if known.fresh {
-		writeCached(sc.ws.Store, strangersName, known)
+		writeCached(sc.ws.Store, foreignName, known)
 	}
 }
 

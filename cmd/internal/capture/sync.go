@@ -96,8 +96,8 @@ func (c *Capture) Sync(ctx context.Context, o SyncOptions) (*SyncResult, error) 
 	c.ws.Store.Remember()
 	c.catalog.scan.inGit = sync.OnceValue(func() map[string]inBranch { return c.catalog.sourcesInGit(ctx) })
 	s.sources = sync.OnceValues(s.findSources)
-	s.strangers = c.scans.strangers()
-	defer c.scans.keepStrangers(s.strangers)
+	s.foreign = c.scans.foreign()
+	defer c.scans.keepForeign(s.foreign)
 	for _, agent := range c.ws.Env.Agents {
 		if len(o.Agents) > 0 && !slices.Contains(o.Agents, agent.Name()) {
 			continue
@@ -136,7 +136,7 @@ type syncRun struct {
 	sources func() (map[native]bool, error) // see findSources; the folder of a session usually decides
 	out     *SyncResult
 
-	strangers *strangers
+	foreign *foreignSessions
 }
 
 // ours lists the sessions of an agent that belong to this workspace.
@@ -169,7 +169,7 @@ func (s *syncRun) ours(agent inject.Agent) (ours []inject.SessionRef, err error)
 // isListed reports whether a conversation lists a session as a source. Only a sync that the
 // user asked for looks at the conversations again if they seem to be those of the last one.
 func (s *syncRun) isListed(n native) (bool, error) {
-	if s.opts.Own && s.c.scans.isStranger(s.strangers, n) {
+	if s.opts.Own && s.c.scans.isForeign(s.foreign, n) {
 		return false, nil
 	}
 	ids, err := s.sources()
@@ -178,7 +178,7 @@ func (s *syncRun) isListed(n native) (bool, error) {
 	}
 	listed := ids[native{n.agent, schema.PathElement(n.id)}]
 	if !listed {
-		s.strangers.add(n)
+		s.foreign.add(n)
 	}
 	return listed, nil
 }
