@@ -33,6 +33,7 @@ type Event struct {
 	PromptID   string // the agent's id for it; may be empty
 	LastReply  string // for TurnEnd: the model's last text; the transcript may get it a moment later
 	New        bool   // for SessionStart: the session is new, not resumed
+	Compacted  bool   // for SessionStart: the agent summed up the context of a session that goes on
 	Cleared    bool   // for SessionStart and SessionEnd: the user emptied the context; the program continues
 	Process    string // distinguishes processes of the agent; may be empty
 }

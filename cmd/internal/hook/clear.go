@@ -59,7 +59,10 @@ func (h *handler) began(ctx context.Context, agent inject.Agent, e inject.Event)
 		if e.New {
 			return nil
 		}
-		err := errors.Join(h.capture.BindLaunched(agent, e), h.resumed(agent, e))
+		err := h.capture.BindLaunched(agent, e)
+		if !e.Compacted {
+			err = errors.Join(err, h.resumed(agent, e))
+		}
 		if cleaner, ok := agent.(inject.Cleaner); ok {
 			err = errors.Join(err, cleaner.Cleanup(ctx, h.ws.Env.Machine, e.NativeID))
 		}
