@@ -17,7 +17,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"golang.org/x/term"
@@ -178,9 +177,6 @@ func output(cmd *exec.Cmd) (string, error) {
 	return string(out), err
 }
 
-// colours matches what sets colours on a terminal. Hooks print it even if there is none.
-var colours = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\x1b\[[0-9;:]*m`) })
-
 // A ShownError is an error whose message git has already shown to the user at the terminal.
 type ShownError struct{ Err error }
 
@@ -190,8 +186,8 @@ func (e *ShownError) Unwrap() error { return e.Err }
 // said returns the error of a git command that printed text to standard error. It drops the
 // word with which git marks an error, because cortext adds its own, and colours.
 func said(err error, text string) error {
-	if err != nil && strings.Contains(text, "\x1b") {
-		text = colours().ReplaceAllString(text, "")
+	if err != nil && strings.Contains(text, "\x1b") { // hooks set colours even if there is no terminal
+		text = regexp.MustCompile(`\x1b\[[0-9;:]*m`).ReplaceAllString(text, "")
 	}
 	text = strings.ReplaceAll(text, "\r\n", "\n") // as ssh ends its lines
 	text = strings.TrimPrefix(strings.TrimPrefix(strings.TrimSpace(text), "error: "), "fatal: ")
