@@ -15,18 +15,27 @@ import (
 // broken: from the backup, or else from the logs and the folder's name.
 func rebuild(r *Reader) (*schema.Session, error) {
 	if r.base == "" {
-		for _, backup := range []string{backupFile(r.path), backupsDir + "/" + r.path + "/" + sessionFile} { // 1.1 used the second path
-			old, err := r.s.readRegular(backup)
-			if err != nil {
-				continue
-			}
-			if sess, err := schema.ParseSession(old); err == nil {
-				sess.CountedBytes = 0 // the log may have been replaced since
-				return sess, nil
-			}
+		if sess := r.s.Backup(r.path); sess != nil {
+			return sess, nil
 		}
 	}
 	return fromMessages(&r.Location, r.Messages())
+}
+
+// Backup returns the session.json that a conversation had before the last change to it, without
+// the state of the log that was counted; nil if there is no backup.
+func (s *Store) Backup(conversation string) *schema.Session {
+	for _, backup := range []string{backupFile(conversation), backupsDir + "/" + conversation + "/" + sessionFile} { // 1.1 used the second path
+		old, err := s.readRegular(backup)
+		if err != nil {
+			continue
+		}
+		if sess, err := schema.ParseSession(old); err == nil {
+			sess.CountedBytes = 0 // the log may have been replaced since
+			return sess
+		}
+	}
+	return nil
 }
 
 // backupFile returns the path of the last good session.json of a conversation. It is a

@@ -112,12 +112,24 @@ func (in *ingestion) run() (out Ingested, err error) {
 }
 
 // identify restores the identity of a conversation whose session.json is gone. It takes the
-// identity from a segment of a native session. A fork also gets what it shares with the
+// identity from a segment of a native session, and the rest from a branch. What waits, it describes
+// as it was before the last change in this work tree, but as paused.
+func (c *Capture) identify(tx *store.Tx, agent, nativeID string, h *home, seg binding.Segment) error {
+	recorded := c.catalog.recorded(seg.ID)
+	if recorded == nil && h.waiting && !tx.Written() {
+		if old := c.ws.Store.Backup(seg.Path); old != nil && schema.SameConversation(old.ID, seg.ID) {
+			old.Status, old.StatusSet = schema.Paused, nil
+			recorded = old
+		}
+	}
+	return c.ws.Identify(tx, agent, nativeID, seg.Segment, recorded)
+}
+
+// rejoin gives a fork in the work tree whose session.json is gone what it shares with the
 // conversation it was forked from: no transcript has its copies.
-func (c *Capture) identify(tx *store.Tx, agent, nativeID string, seg binding.Segment) error {
-	gone := !tx.Written()
-	if err := c.ws.Identify(tx, agent, nativeID, seg.Segment, c.catalog.recorded(seg.ID)); err != nil || !gone {
-		return err
+func (c *Capture) rejoin(tx *store.Tx) error {
+	if tx.Written() {
+		return nil
 	}
 	s, _, err := tx.Session()
 	if err != nil {

@@ -100,7 +100,10 @@ func (rd *reading) openHomes() error {
 			rd.out.Waiting = append(rd.out.Waiting, h.segment.Path+": "+h.why)
 		} else if h.conv != nil && (h.conv.Waits() || rd.opts.Mode != Unasked && (h.conv.HasMore() || h.conv.LogsAbsent() && rd.c.ws.Store.HasRecords(h.segment.Path))) {
 			if err := h.conv.Update(func(tx *store.Tx, _ *schema.Session) error {
-				return rd.c.identify(tx, rd.agent.Name(), rd.nativeID, *h.segment)
+				if err := rd.c.identify(tx, rd.agent.Name(), rd.nativeID, h, *h.segment); err != nil {
+					return err
+				}
+				return rd.c.rejoin(tx)
 			}); err != nil {
 				return err
 			}

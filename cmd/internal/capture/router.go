@@ -129,7 +129,12 @@ func (r *router) tx(to target) (tx *store.Tx, err error) {
 	}
 	r.txs[to] = tx // from here on, abandon ends it
 	r.begun[to] = !tx.Written()
-	return tx, r.in.c.identify(tx, r.transcript.Agent, r.transcript.NativeID, r.segments[to.segment])
+	h := r.homes[to.segment]
+	err = r.in.c.identify(tx, r.transcript.Agent, r.transcript.NativeID, h, r.segments[to.segment])
+	if err == nil && !to.aside && !h.waiting {
+		err = r.in.c.rejoin(tx)
+	}
+	return tx, err
 }
 
 // deliver passes records to a transaction.
