@@ -138,7 +138,8 @@ func (x *index) setContext(list, raw []byte, offset int64) {
 }
 
 // goBack cuts what a new context lacks at its end: the user took that back (/restore,
-// /chat resume), and what follows continues from the last message of the context.
+// /chat resume), and what follows continues from the last message of the context. Turns that
+// the user interrupted, or that were not answered, stay: the program leaves out some by itself.
 func (x *index) goBack(turns []turn) {
 	for _, t := range slices.Backward(turns) {
 		u := x.byID[t.r.ID]
@@ -151,11 +152,28 @@ func (x *index) goBack(turns []turn) {
 		if u.depth >= len(x.stack) || x.stack[u.depth] != u {
 			return
 		}
-		if slices.ContainsFunc(x.stack[u.depth+1:], func(v *unit) bool { return v.speaks && !v.notice }) {
+		if anyAnswered(x.stack[u.depth+1:]) {
 			x.stack, x.tail.stale = x.stack[:u.depth+1], x.tail.stale || x.tail.on
 		}
 		return
 	}
+}
+
+// anyAnswered reports whether some turn in a part of a context was answered, and not
+// interrupted.
+func anyAnswered(part []*unit) bool {
+	answered := false
+	for _, u := range part {
+		switch {
+		case u.notice:
+			answered = answered && !u.cut
+		case u.speaks && u.kind == userUnit && answered:
+			return true
+		case u.speaks && u.kind != userUnit:
+			answered = true
+		}
+	}
+	return answered
 }
 
 func endsIn(list, end []string) bool {

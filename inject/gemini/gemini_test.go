@@ -112,6 +112,7 @@ func TestContexts(t *testing.T) {
 		return `{"id":"` + id + `","type":"gemini","content":[{"text":"` + text + `"}],"thoughts":[],"tokens":null}`
 	}
 	set := func(list ...string) string { return `{"$set":{"messages":[` + strings.Join(list, ",") + `]}}` }
+	cancelled := func(id string) string { return `{"id":"` + id + `","type":"info","content":"Request cancelled."}` }
 	rewind := func(id string) string { return `{"$rewindTo":"` + id + `"}` }
 	first := `{"id":"e","type":"user","content":[{"text":"<session_context>x</session_context>"},{"text":"one"}]}`
 	summary, ack := user("sum", "<state_snapshot>x</state_snapshot>"), again("ack", summaryAck)
@@ -122,10 +123,10 @@ func TestContexts(t *testing.T) {
 	}{
 		{"equal prompts are not copies", []string{user("a", "continue"), model("b", "ok"), user("c", "continue"), model("d", "ok"), set(user("c", "continue"), again("d", "ok"))},
 			[]string{"u a< continue", "a b<a ok", "u c<b continue", "a d<c ok"}},
-		{"lines written for a context are", []string{user("a", "one"), model("b", "two"), `{"id":"i","type":"info","content":"Request cancelled."}`,
+		{"lines written for a context are", []string{user("a", "one"), model("b", "two"), cancelled("i"),
 			user("c", "one"), again("d", "two"), set(user("c", "one"), again("d", "two")), user("e", "three")},
 			[]string{"u a< one", "a b<a two", "s i<b Request cancelled.", "u e<i three"}},
-		{"turns of one speaker become one", []string{user("a", "one"), user("b", "two"), model("c", "x <!-- y -->\u200b"), model("d", "z"), `{"id":"i","type":"info","content":"Request cancelled."}`,
+		{"turns of one speaker become one", []string{user("a", "one"), user("b", "two"), model("c", "x <!-- y -->\u200b"), model("d", "z"), cancelled("i"),
 			`{"id":"e","type":"user","content":[{"text":"one"},{"text":"two"}]}`, again("f", "x <!-- y -->\u200b"), set(user("e", "one"), again("f", "x")), rewind("e"), user("g", "new")},
 			[]string{"u a< one", "u b<a two", "a c<b x <!-- y -->\u200b", "a d<c z", "s i<d Request cancelled.", "u g< new"}},
 		{"a copy by id alone", []string{user("a", "one"), model("b", "two"), user("c", "three"), model("d", "four"), set(summary, ack, user("c2", "three"), again("d2", "four")), rewind("c2"), user("e", "five")},
@@ -146,6 +147,12 @@ func TestContexts(t *testing.T) {
 			[]string{"u a< one", "a b<a two"}},
 		{"taken back", []string{user("a", "one"), model("b", "two"), user("c", "three"), model("d", "four"), first, again("f", "two"), set(first, again("f", "two")), user("g", "five")},
 			[]string{"u a< one", "a b<a two", "u c<b three", "a d<c four", "u g<b five"}},
+		{"interrupted, not taken back", []string{user("a", "one"), model("b", "two"), user("c", "three"), model("d", "four"), cancelled("i"), user("j", "five"), model("k", "six"), cancelled("l"), first, again("f", "two"), set(first, again("f", "two")), user("g", "seven")},
+			[]string{"u a< one", "a b<a two", "u c<b three", "a d<c four", "s i<d Request cancelled.", "u j<i five", "a k<j six", "s l<k Request cancelled.", "u g<l seven"}},
+		{"taken back after an interruption", []string{user("a", "one"), model("b", "two"), user("c", "three"), model("d", "four"), user("h", "five"), model("j", "six"), cancelled("i"), first, again("f", "two"), set(first, again("f", "two")), user("g", "seven")},
+			[]string{"u a< one", "a b<a two", "u c<b three", "a d<c four", "u h<d five", "a j<h six", "s i<j Request cancelled.", "u g<b seven"}},
+		{"not answered, not taken back", []string{user("a", "one"), model("b", "two"), user("c", "three"), user("d", "four"), set(user("a", "one"), again("b", "two"), `{"id":"e","type":"user","content":[{"text":"three"},{"text":"four"}]}`), user("g", "five")},
+			[]string{"u a< one", "a b<a two", "u c<b three", "u d<c four", "u g<d five"}},
 		{"no copies after all", []string{user("a", "one"), model("b", "two"), user("c", "<session_context>x</session_context>"), user("d", "typed"), model("e", "five")},
 			[]string{"u a< one", "a b<a two", "u d<b typed", "a e<d five"}},
 	} {

@@ -33,7 +33,7 @@ type unit struct {
 	speaks bool // it has content
 	ours   bool // it is a payload of cortext
 	copied bool // it repeats another message, for a new context
-	cut    bool // the user interrupted it
+	cut    bool // the user interrupted it, or it is the notice of that
 	notice bool // it is a notice of the program
 	asks   bool // it has a call without id and result
 }
@@ -188,6 +188,7 @@ func (x *index) message(r record, at inject.Span) {
 		u.notice = true
 		u.speaks = u.speaks || len(s.items) > 0
 		if isCancelled(strings.Join(s.texts(), "")) {
+			u.cut = true
 			x.cancel(u)
 		}
 	}
