@@ -250,8 +250,14 @@ func (x Exchange) leased(ctx context.Context, up upstream) (option []string, err
 	if err := x.wantKept(ctx, up); err != nil || replicated(ctx, x.Root, up.remote) {
 		return nil, err
 	}
-	if urls, err := read(ctx, x.Root, "remote", "get-url", "--push", "--all", up.remote); err != nil || strings.Count(urls, "\n") > 1 {
-		return nil, err
+	if strings.Count(pushURLs(ctx, x.Root, up.remote), "\n") > 0 {
+		return nil, nil
 	}
 	return []string{"--force-with-lease=" + up.branch + ":" + known}, nil
+}
+
+// pushURLs returns the URLs that a remote is pushed to, each on its line, or "". It does not ask
+// git remote get-url, which knows only remotes of the repository's own configuration.
+func pushURLs(ctx context.Context, root, remote string) string {
+	return cmp.Or(setting(ctx, root, "--get-all", "remote."+remote+".pushurl"), setting(ctx, root, "--get-all", "remote."+remote+".url"))
 }
