@@ -146,11 +146,11 @@ func (x *index) goBack(turns []turn) {
 		if a, ok := x.aliases[t.r.ID]; ok {
 			u = a.unit
 		}
-		if u == nil || len(t.s.items) == 0 {
+		if len(t.s.items) == 0 {
 			continue
 		}
-		if u.depth >= len(x.stack) || x.stack[u.depth] != u {
-			return
+		if u == nil || u.depth >= len(x.stack) || x.stack[u.depth] != u {
+			return // nothing is taken back if it is not certain what the context ends with
 		}
 		if anyAnswered(x.stack[u.depth+1:]) {
 			x.stack, x.tail.stale = x.stack[:u.depth+1], x.tail.stale || x.tail.on
