@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"path"
 	"slices"
-	"strings"
 
 	"cortext/cmd/internal/organise"
 	"cortext/store"
@@ -35,7 +34,7 @@ func (c edit) applyTo(ctx context.Context, a *app, w *opened, queries []string) 
 // id or folder: other commands take the conversation first.
 func wantsWords(w *opened, words, what string) error {
 	e, err := w.Pick(words)
-	if base := path.Base(e.Path); err != nil || !slices.Contains([]string{e.Session.ID, e.Path, base, base[strings.LastIndex(base, "-")+1:]}, words) {
+	if err != nil || !slices.Contains([]string{e.Session.ID, e.Path, path.Base(e.Path), shortName(e.Path)}, words) {
 		return nil
 	}
 	return &usageError{fmt.Sprintf("%q is a conversation", words), "the " + what + " comes first, then the conversation"}
