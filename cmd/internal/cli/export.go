@@ -94,7 +94,7 @@ func (o exportOptions) chosen() (export.Format, error) {
 	if f, ok := export.FormatNamed(name); ok {
 		return f, nil
 	}
-	return export.Format{}, noFormat(name)
+	return export.Format{}, &usageError{fmt.Sprintf("there is no format %q", name), "the formats are " + strings.Join(formatNames(), ", ")}
 }
 
 // extension returns the format that the name after -o ends in, whether there is such a format
@@ -105,10 +105,6 @@ func (o exportOptions) extension() string {
 		return "md"
 	}
 	return name
-}
-
-func noFormat(name string) error {
-	return &usageError{fmt.Sprintf("there is no format %q", name), "the formats are " + strings.Join(formatNames(), ", ")}
 }
 
 func runExport(ctx context.Context, a *app, w *opened, queries []string, o exportOptions) error {
@@ -193,7 +189,7 @@ func (t *exportTarget) check(conversations int) error {
 	case conversations > 1 && !t.options.bundle:
 		return &usageError{fmt.Sprintf("-o %s is a file, and there are %d conversations", out, conversations), "name a folder, or end the name with a slash"}
 	case t.options.format == "" && !t.options.bundle && t.options.extension() != "" && t.options.extension() != t.format.Name:
-		return noFormat(t.options.extension())
+		return &usageError{fmt.Sprintf("there is no format %q", t.options.extension()), "the formats are " + strings.Join(formatNames(), ", ") + ": --format chooses one for a file with any name"}
 	}
 	return nil
 }
