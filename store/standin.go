@@ -25,8 +25,8 @@ type StandInError struct {
 
 func (e *StandInError) Error() string { return fmt.Sprintf("%q is %s", e.File, e.Says) }
 
-// standIn says what a file is that stands in for another, or returns "". One to which records
-// were added is a damaged log.
+// standIn says what a file is that stands in for another, or returns "". A pointer to which
+// records were added is a damaged log.
 func standIn(file io.ReaderAt, size int64) string {
 	for _, s := range standIns {
 		begin, end := make([]byte, len(s.begin)), make([]byte, 2)
@@ -35,6 +35,9 @@ func standIn(file io.ReaderAt, size int64) string {
 		}
 		if _, err := file.ReadAt(begin, 0); err != nil || string(begin) != s.begin {
 			continue
+		}
+		if s.begin[0] == 0 { // no log begins so, whatever it ends with
+			return s.says
 		}
 		if _, err := file.ReadAt(end, size-2); err == nil && string(end) != "}\n" {
 			return s.says

@@ -23,6 +23,7 @@ func TestStandIn(t *testing.T) {
 		{"of session.json", sessionFile, pointer, "git lfs pull"},
 		{"a pointer of git-annex", messagesFile, "/annex/objects/SHA256E-s12--4d7a\n", "git annex get"},
 		{"an encrypted log", messagesFile, "\x00GITCRYPT\x00\x01\x02\x03", "git-crypt unlock"},
+		{"an encrypted log that ends as a record does", messagesFile, "\x00GITCRYPT\x00\x01\x02}\n", "git-crypt unlock"},
 		{"an encrypted session.json", sessionFile, "\x00GITCRYPT\x00\x01\x02\x03", "git-crypt unlock"},
 		{"a link of git-annex", messagesFile, "", "git annex unlock"},
 		{"a link of git-annex to session.json", sessionFile, "", "git annex unlock"},

@@ -36,7 +36,7 @@ func TestClaudeResumeInSession(t *testing.T) {
 
 	s.native("/workspace.resume", "--session-id", uuid(4))
 	list := s.answer()
-	order := regexp.MustCompile(`(?s)1\. learn / Go generics \(paused, claude, \d+ minutes? ago\).*2\. brainstorm / API design \(paused.*REST, since it is simpler.*\n1 completed or archived: /workspace\.sessions all`)
+	order := regexp.MustCompile(`(?s)1\. learn / Go generics \(paused, claude, (just now|\d+ minutes? ago)\).*2\. brainstorm / API design \(paused.*REST, since it is simpler.*\n1 completed or archived: /workspace\.sessions all`)
 	if !order.MatchString(list) || strings.Contains(list, "the release") {
 		t.Errorf("listed:\n%s", list)
 	}

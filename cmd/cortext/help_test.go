@@ -78,7 +78,7 @@ func TestManual(t *testing.T) {
 		}
 	}
 	if text, err := os.ReadFile(filepath.Join(dir, "cortext-config.1")); err != nil || strings.Count(string(text), "\n.B cortext config ") != 6 {
-		t.Errorf("the page of config lists other commands than its four, or lacks some: %v\n%s", err, text)
+		t.Errorf("the page of config does not show its two forms and four commands: %v\n%s", err, text)
 	}
 	t.Run("groff", func(t *testing.T) {
 		groff := installed(t, "groff")
