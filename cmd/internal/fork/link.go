@@ -100,5 +100,6 @@ func Shared(in workspace.Conversations, l *schema.Links) (shared schema.Batch, e
 		shared.Messages, shared.Tools = append(shared.Messages, b.Messages...), append(shared.Tools, b.Tools...)
 		return nil
 	}
-	return shared, newCopies(path, add, new(Forked)).from(old)
+	err = newCopies(path, add, new(Forked)).from(old)
+	return shared, err
 }
