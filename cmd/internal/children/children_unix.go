@@ -9,12 +9,12 @@ import (
 	"time"
 )
 
-// grace is how long programs may go on after they were told to end: some have to end others, as
-// cortext push ends git, which has a group of its own.
+// grace is how long programs may run after SIGTERM: some have to end others, as cortext push ends
+// git, which has a group of its own.
 const grace = 300 * time.Millisecond
 
 // Group runs a program and its children in a process group of their own. If the command's
-// context ends, all of them are told to end, and soon afterwards killed.
+// context ends, all of them get SIGTERM and, soon afterwards, SIGKILL.
 func Group(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error {
