@@ -161,6 +161,9 @@ func (s *selection) sources(f listing.Filter, progress func(done, of int)) (list
 // archivedBeside returns how many conversations beside those of the sources a filter would select
 // if it did not leave out the archived ones.
 func (s *selection) archivedBeside(sources []search.Source, f listing.Filter) (n int) {
+	if f.Archived {
+		return 0
+	}
 	f.Archived = true
 	for i, source := range sources {
 		n += len(s.listings[i].Select(f)) - len(source.Rows)
