@@ -112,8 +112,8 @@ func (in *ingestion) run() (out Ingested, err error) {
 }
 
 // identify restores the identity of a conversation whose session.json is gone. It takes the
-// identity from a segment of a native session, and the rest from a branch. What waits, it describes
-// as it was before the last change in this work tree, but as paused.
+// identity from a segment of a native session, and the rest from a branch. For waiting records it
+// takes the rest from the backup, but the conversation is then paused.
 func (c *Capture) identify(tx *store.Tx, agent, nativeID string, h *home, seg binding.Segment) error {
 	recorded := c.catalog.recorded(seg.ID)
 	if recorded == nil && h.waiting && !tx.Written() {
@@ -127,7 +127,7 @@ func (c *Capture) identify(tx *store.Tx, agent, nativeID string, h *home, seg bi
 
 // rejoin gives a fork in the work tree whose session.json is gone what it shares with the
 // conversation it was forked from: no transcript has its copies.
-func (c *Capture) rejoin(tx *store.Tx) error {
+func rejoin(in workspace.Conversations, tx *store.Tx) error {
 	if tx.Written() {
 		return nil
 	}
@@ -135,7 +135,7 @@ func (c *Capture) rejoin(tx *store.Tx) error {
 	if err != nil {
 		return err
 	}
-	shared, err := fork.Shared(c.ws.Conversations, s.Links)
+	shared, err := fork.Shared(in, s.Links)
 	if err != nil {
 		return nil // a check reports that they are missing
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"cortext/cmd/internal/workspace"
 	"cortext/inject"
 	"cortext/schema"
 )
@@ -18,23 +19,23 @@ type Opening struct {
 
 // Openings lists the programs that have a conversation open, according to our launches and
 // the agents. Not every agent says what it has open.
-func (c *Capture) Openings(s *schema.Session) (list []Opening) {
+func Openings(ws *workspace.Workspace, s *schema.Session) (list []Opening) {
 	add := func(o Opening) {
 		if o.PID > 0 && Runs(o.PID) && !slices.ContainsFunc(list, func(other Opening) bool { return other.PID == o.PID }) {
 			list = append(list, o)
 		}
 	}
-	for _, l := range c.ws.Registry.LaunchesOf(s.ID) {
+	for _, l := range ws.Registry.LaunchesOf(s.ID) {
 		if !l.Unused {
 			add(Opening{l.Agent, l.In, l.PID, l.Began})
 		}
 	}
-	for _, agent := range c.ws.Env.Agents {
+	for _, agent := range ws.Env.Agents {
 		lister, ok := agent.(inject.RunningLister)
 		if !ok {
 			continue
 		}
-		for _, r := range lister.Running(c.ws.Env.Machine) {
+		for _, r := range lister.Running(ws.Env.Machine) {
 			if slices.ContainsFunc(s.Sources, func(src schema.Source) bool { return src.Agent == agent.Name() && src.NativeID == r.NativeID }) {
 				add(Opening{agent.Name(), "", r.PID, r.Since})
 			}

@@ -103,7 +103,7 @@ func (rd *reading) openHomes() error {
 				if err := rd.c.identify(tx, rd.agent.Name(), rd.nativeID, h, *h.segment); err != nil {
 					return err
 				}
-				return rd.c.rejoin(tx)
+				return rejoin(rd.c.ws.Conversations, tx)
 			}); err != nil {
 				return err
 			}

@@ -132,7 +132,7 @@ func (r *router) tx(to target) (tx *store.Tx, err error) {
 	h := r.homes[to.segment]
 	err = r.in.c.identify(tx, r.transcript.Agent, r.transcript.NativeID, h, r.segments[to.segment])
 	if err == nil && !to.aside && !h.waiting {
-		err = r.in.c.rejoin(tx)
+		err = rejoin(r.in.c.ws.Conversations, tx)
 	}
 	return tx, err
 }

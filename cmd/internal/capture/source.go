@@ -80,7 +80,7 @@ func (c *Capture) awaitAnswer(ctx context.Context, agent inject.Agent, e inject.
 
 // Unsaved reports whether a session's transcript has messages after the last one captured.
 // After a turn, Claude Code also adds records that are not messages.
-func (c *Capture) Unsaved(agent inject.Agent, nativeID string, b *binding.Binding) (found bool) {
+func Unsaved(ws *workspace.Workspace, agent inject.Agent, nativeID string, b *binding.Binding) (found bool) {
 	if !b.Grown(agent) {
 		return false
 	}
@@ -89,7 +89,7 @@ func (c *Capture) Unsaved(agent inject.Agent, nativeID string, b *binding.Bindin
 		return true
 	}
 	defer t.Close()
-	last := c.ws.Registry.Progress(c.ws.Here.Workspace()).Of(agent.Name(), nativeID).Message
+	last := ws.Registry.Progress(ws.Here.Workspace()).Of(agent.Name(), nativeID).Message
 	err = t.Each(func(sub string, batch inject.Batch) error {
 		for _, m := range batch.Messages {
 			if sub == "" {

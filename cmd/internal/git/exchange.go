@@ -191,7 +191,7 @@ func (x Exchange) mergeOnce(ctx context.Context, up upstream) (merged bool, err 
 	// 2.49.
 	whole := context.WithoutCancel(ctx)
 	args := append(usualStrategy(ctx, x.Root, up), "-c", "merge.autoStash=false", "merge", "--quiet", "-X", "find-renames=100%", "--ff", "--no-squash", "--commit", "--no-edit", "--no-rerere-autoupdate", up.ref)
-	err = x.callWhole(ctx, args...)
+	err = wholeMerge(ctx, x.Root, func(ctx context.Context) error { return call(x.asking(ctx, args...)) })
 	if err == nil {
 		return true, nil
 	}
@@ -208,21 +208,21 @@ func (x Exchange) mergeOnce(ctx context.Context, up upstream) (merged bool, err 
 	return false, errors.Join(err, keepErr, x.abort(whole))
 }
 
-// callWhole runs a git command that merges. A merge that is killed in the middle leaves changed
-// files that the index does not know about, so it runs to its end even if ctx has ended. But if
-// nobody attends, it does not wait for ever for what signs the commit, or for a hook: it is ended
-// once git has noted which merge is under way, as it has after the hook pre-merge-commit.
-func (x Exchange) callWhole(ctx context.Context, args ...string) error {
+// wholeMerge calls a function that merges in root with git. A merge that is killed in the middle
+// leaves changed files that the index does not know about, so it runs to its end even if ctx has
+// ended. But if nobody attends, it does not wait for ever for what signs the commit, or for a hook:
+// it is ended once git has noted which merge is under way, as it has after the hook pre-merge-commit.
+func wholeMerge(ctx context.Context, root string, merge func(context.Context) error) error {
 	whole, end := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer end(nil)
 	if !attended() {
 		defer time.AfterFunc(mostMerge, func() {
-			for !exists(filepath.Join(Dir(x.Root), "MERGE_HEAD")) && sleep(whole, leastTry) == nil {
+			for !exists(filepath.Join(Dir(root), "MERGE_HEAD")) && sleep(whole, leastTry) == nil {
 			}
 			end(fmt.Errorf("git merge took longer than %v: run it yourself to see what it waits for", mostMerge))
 		}).Stop()
 	}
-	err := x.call(whole, args...)
+	err := merge(whole)
 	if slow := context.Cause(whole); err != nil && slow != nil {
 		return slow
 	}
@@ -351,8 +351,8 @@ func unanswered(text string) bool {
 }
 
 // call runs a git command that may contact the remote, and ask the user if there is one.
-func (x Exchange) call(ctx context.Context, args ...string) error {
-	_, err := output(attend(x.asking(ctx, args...)))
+func call(cmd *exec.Cmd) error {
+	_, err := output(attend(cmd))
 	if err != nil && !attended() && unanswered(err.Error()) {
 		return &UnansweredError{err}
 	}

@@ -26,7 +26,7 @@ func (e *ConflictError) Error() string {
 // fetch fetches the upstream. It names the branch, because git reports only a branch that was
 // asked for if the remote does not have it.
 func (x Exchange) fetch(ctx context.Context, up upstream) error {
-	err := x.call(ctx, "fetch", "--quiet", up.remote, up.branch)
+	err := call(x.asking(ctx, "fetch", "--quiet", up.remote, up.branch))
 	if err != nil && noBranch().MatchString(err.Error()) {
 		return fmt.Errorf("%s has no branch %s: %s makes it; if it was renamed, git branch -m NAME, git fetch %[1]s and git branch -u %[1]s/NAME follow it", up.remote, strings.TrimPrefix(up.branch, "refs/heads/"), shell.Quote("git", "push", "-u", up.remote, up.name))
 	}
@@ -75,7 +75,7 @@ func short(ref string) string { return strings.TrimPrefix(ref, "refs/remotes/") 
 // Clone clones a repository into a folder, as the user's git does. The url may be a path
 // relative to the folder from.
 func Clone(ctx context.Context, from, url, dir string) error {
-	return Exchange{Root: from}.call(ctx, "clone", "--quiet", "--", url, dir)
+	return call(Exchange{Root: from}.asking(ctx, "clone", "--quiet", "--", url, dir))
 }
 
 // Origin returns the URL of the usual remote of dir's repository, or of the first by name; or "".

@@ -180,6 +180,6 @@ func (x Exchange) keepChanged(ctx context.Context) (kept []string, done bool, er
 	if len(kept) == 0 || len(found.Other) > 0 || op != "merge" {
 		return kept, false, nil
 	}
-	err = x.call(ctx, "commit", "--quiet", "--no-edit")
+	err = call(x.asking(ctx, "commit", "--quiet", "--no-edit"))
 	return kept, err == nil, err
 }

@@ -35,7 +35,7 @@ func (x Exchange) Push(ctx context.Context) (races int, err error) {
 		if err != nil {
 			return races, err
 		}
-		err = x.call(ctx, slices.Concat([]string{"push", "--quiet"}, follow, option, []string{remote, "refs/heads/" + up.name + ":" + branch})...)
+		err = call(x.asking(ctx, slices.Concat([]string{"push", "--quiet"}, follow, option, []string{remote, "refs/heads/" + up.name + ":" + branch})...))
 		if err == nil {
 			x.endTurn(turn, x.Now().Sub(pushing))
 		}
@@ -104,7 +104,7 @@ func tracked(ctx context.Context, root string, up upstream, remote, branch strin
 
 // refetched fetches the branch to push to. Its ref is empty afterwards if somebody deleted it.
 func (x Exchange) refetched(ctx context.Context, there upstream) (upstream, error) {
-	err := x.call(ctx, "fetch", "--quiet", there.remote, there.branch)
+	err := call(x.asking(ctx, "fetch", "--quiet", there.remote, there.branch))
 	if err != nil && noBranch().MatchString(err.Error()) {
 		there.ref, err = "", nil
 	}

@@ -252,7 +252,7 @@ const lockWait = 500 * time.Millisecond
 // a lock that it needs.
 func (x Exchange) patiently(ctx context.Context, args ...string) error {
 	for races := 0; ; races++ {
-		err := x.call(ctx, args...)
+		err := call(x.asking(ctx, args...))
 		if err == nil || races >= mostRaces {
 			return err
 		}

@@ -211,5 +211,5 @@ func (h *handler) openBeside(path string, e inject.Event) bool {
 		return false
 	}
 	entry, err := h.ws.Entry(path)
-	return err == nil && slices.ContainsFunc(h.capture.Openings(entry.Session), func(o capture.Opening) bool { return o.PID != own })
+	return err == nil && slices.ContainsFunc(capture.Openings(h.ws, entry.Session), func(o capture.Opening) bool { return o.PID != own })
 }

@@ -21,7 +21,7 @@ func (l *Leftovers) after(ctx context.Context, id string, n registry.Launch) (*R
 		return nil, err
 	}
 	_, captureErr := l.capture.Sources(ctx, e, "", capture.Options{Mode: capture.PutBack})
-	open := len(l.capture.Openings(e.Session)) > 0
+	open := len(capture.Openings(l.ws, e.Session)) > 0
 	if err := l.ws.FinishAt(n.Path, workspace.Finishing{Pause: !open}); err != nil {
 		return nil, errors.Join(err, captureErr)
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"cortext/cmd/internal/capture"
 	"cortext/cmd/internal/history"
 	"cortext/cmd/internal/payload"
 	"cortext/cmd/internal/shell"
@@ -66,7 +67,7 @@ func firstWords(text string, most int) string {
 // agents' programs, or else to its last message.
 func (l *Launcher) openElsewhere(e store.Entry) (told []string) {
 	const twoSessions = "what is said there and here becomes two branches of the conversation"
-	for _, o := range l.capture.Openings(e.Session) {
+	for _, o := range capture.Openings(l.ws, e.Session) {
 		agent := o.Agent
 		if o.In != "" && o.In != l.ws.Store.Root() {
 			agent += " in " + o.In

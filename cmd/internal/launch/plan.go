@@ -72,7 +72,7 @@ func (l *Launcher) Behind(e store.Entry) (n int) {
 		if !known || l.ws.Removed.Skipped(src.Agent, src.NativeID) {
 			continue
 		}
-		if b, ok := l.capture.Cached(src.Agent, src.NativeID); ok && l.capture.Unsaved(agent, src.NativeID, b) {
+		if b, ok := l.capture.Cached(src.Agent, src.NativeID); ok && capture.Unsaved(l.ws, agent, src.NativeID, b) {
 			n++
 		}
 	}

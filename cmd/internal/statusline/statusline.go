@@ -51,7 +51,7 @@ func conversation(w *workspace.Workspace, c *capture.Capture, agent inject.Agent
 	switch {
 	case e.Waiting || slices.Contains(w.Store.Kept().WaitingPaths(), in.Path):
 		parts = append(parts, "messages wait")
-	case c.Unsaved(agent, s.NativeID, b):
+	case capture.Unsaved(w, agent, s.NativeID, b):
 		parts = append(parts, "not saved yet")
 	default:
 		parts = append(parts, "saved")
