@@ -15,7 +15,6 @@ import (
 	"cortext/cmd/internal/worktrees"
 	"cortext/inject"
 	"cortext/schema"
-	"cortext/store"
 )
 
 // SyncOptions control a sync of the agents' stores.
@@ -91,7 +90,7 @@ func (c *Capture) Sync(ctx context.Context, o SyncOptions) (*SyncResult, error) 
 		s.at.AddClones(ctx)
 		c.ws.Here.KnowClones(ctx)
 	}
-	c.catalog.start(func() ([]store.Entry, error) { return c.ws.Store.ListUntil(ctx) })
+	c.catalog.start(c.ws.All)
 	defer func() { c.catalog.scan = nil; c.transcripts.heads.write() }()
 	c.ws.Store.Remember()
 	c.catalog.scan.inGit = sync.OnceValue(func() map[string]inBranch { return c.catalog.sourcesInGit(ctx) })
@@ -120,9 +119,6 @@ func (c *Capture) Sync(ctx context.Context, o SyncOptions) (*SyncResult, error) 
 	c.catalog.scan = nil
 	if err := c.waiting.moveBack(o); err != nil {
 		s.out.Errors = append(s.out.Errors, err)
-	}
-	if s.out.Sessions > 0 {
-		c.ws.IDs.Keep()
 	}
 	return s.out, nil
 }

@@ -13,6 +13,7 @@ import (
 	"cortext/cmd/internal/capture"
 	"cortext/cmd/internal/shell"
 	"cortext/inject"
+	"cortext/store"
 )
 
 func syncCommand(a *app) *cobra.Command {
@@ -63,7 +64,11 @@ func runSync(ctx context.Context, a *app, w *opened, o capture.SyncOptions) erro
 	if err != nil {
 		return err
 	}
-	if err := printSynced(a.notices(w), out); err != nil {
+	all, err := w.Written()
+	if err != nil {
+		return err
+	}
+	if err := printSynced(a.notices(w), out, all); err != nil {
 		return err
 	}
 	var said []string
@@ -71,7 +76,7 @@ func runSync(ctx context.Context, a *app, w *opened, o capture.SyncOptions) erro
 		said = append(said, got.Warnings...)
 	}
 	a.notices(w).captured(said)
-	removed, err := w.Removed.Leftovers()
+	removed, err := w.Removed.LeftoversAmong(all...)
 	if err != nil {
 		return err
 	}
@@ -91,13 +96,9 @@ type waitingRow struct {
 	Why      string `json:"why"` // empty if they can be moved into the work tree
 }
 
-// printSynced prints the result of a sync.
-func printSynced(say notices, out *capture.SyncResult) error {
+// printSynced prints the result of a sync, after which there are all these conversations.
+func printSynced(say notices, out *capture.SyncResult, all []store.Entry) error {
 	on, w := say.screen, say.w
-	all, err := w.Store.List()
-	if err != nil {
-		return err
-	}
 	say.waiting(all...)
 	say.twins(all...)
 	if on.asJSON {

@@ -85,7 +85,11 @@ func (p Program) Run(ctx context.Context, words []string) {
 	select {
 	case <-done:
 	case <-time.After(notice):
-		p.Failed(opened.Load(), "", event, hookEnded(ctx))
+		w := opened.Load()
+		p.Failed(w, "", event, hookEnded(ctx))
+		if w != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			p.refreshLater(w)
+		}
 	}
 }
 
@@ -112,6 +116,9 @@ func (p Program) call(ctx context.Context, opened *atomic.Pointer[workspace.Work
 			p.compactLater(w, h.compact.TakeDue())
 			if starts {
 				p.archiveLater(w)
+			}
+			if w.ListingBehind() {
+				p.refreshLater(w)
 			}
 			_ = w.Close()
 		}

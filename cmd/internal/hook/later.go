@@ -52,6 +52,14 @@ func (p Program) archiveLater(w *workspace.Workspace) {
 	}
 }
 
+// refreshLater has the index of the conversations made in a separate process. Among a hundred
+// thousand that takes longer than a hook may, and no hook could do without it.
+func (p Program) refreshLater(w *workspace.Workspace) {
+	if w.CanRefreshListing() {
+		_ = p.Later(w, "refresh") // on failure the next hook tries again
+	}
+}
+
 // Later starts a cortext command in a workspace, without a terminal, and does not wait
 // for it.
 func (p Program) Later(w *workspace.Workspace, args ...string) error {

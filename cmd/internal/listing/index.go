@@ -22,7 +22,7 @@ import (
 // when it is first read, so that any damage counts as a missing index.
 
 const (
-	indexMagic = "cortext listing index 7"
+	indexMagic = "cortext listing index 8"
 	headBytes  = 512
 	blockBytes = 32 << 10
 	rowBytes   = 96
@@ -288,7 +288,7 @@ func (x *index) sources(i int) (list []schema.Source, err error) {
 	b, err = x.sections.bytes(sourceSection, from, end-from)
 	d := decoder{text(b), err == nil}
 	for d.ok && d.rest != "" {
-		list = append(list, schema.Source{Agent: d.string(), NativeID: d.string(), From: d.string()})
+		list = append(list, schema.Source{Agent: d.string(), NativeID: d.string(), From: d.string(), After: d.string()})
 	}
 	if err == nil && !d.ok {
 		err = errDamaged

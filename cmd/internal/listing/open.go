@@ -18,10 +18,33 @@ type Options struct {
 	Now func() time.Time
 	Git func() string // returns a fingerprint of git's checkout; nil outside a repository
 
+	Checks Checks
+
 	// Progress, if not nil, is called now and then while many files are examined, with the
 	// number of examined and of all conversations.
 	Progress func(done, of int)
 }
+
+// Checks says how closely a listing looks before it relies on its index.
+type Checks int
+
+const (
+	// ForReaders looks at the folders of the newest days. In a small workspace, or after git
+	// has checked out something else, it looks at the files of all conversations.
+	ForReaders Checks = iota
+
+	// ForCapture looks at the folders of all days, since what is missed may be captured
+	// twice, and at all files after git has checked out something else. Because capture
+	// writes anyway, it also makes an index for a small workspace.
+	ForCapture
+
+	// OnlyFolders is ForCapture without a look at git: it relies on what the index says of
+	// the folders that it knows.
+	OnlyFolders
+
+	// AllFiles is ForCapture with a look at the files of all conversations.
+	AllFiles
+)
 
 // A Listing is a snapshot of the conversations of a workspace, most recently active first.
 // It is safe for concurrent use. It includes everything that cortext wrote before the
@@ -33,11 +56,12 @@ type Options struct {
 type Listing struct {
 	refresher *refresher
 
-	mu    sync.RWMutex // guards the fields below, and the view's index while it is read
-	view  atomic.Pointer[view]
-	state state
-	stale bool
-	paged []*index // earlier indexes that pages may read
+	mu     sync.RWMutex // guards the fields below, and the view's index while it is read
+	view   atomic.Pointer[view]
+	state  state
+	stale  bool
+	behind bool
+	paged  []*index // earlier indexes that pages may read
 }
 
 const (
@@ -48,8 +72,9 @@ const (
 	checkedDays = 8
 
 	// manyChanges is the number of changed conversations from which checking all files is
-	// simpler. someChanges is the number from which the index should be rebuilt.
-	manyChanges, someChanges = 1000, 32
+	// simpler. someChanges is the number from which the index should be rebuilt; for an index
+	// of at most manyChanges conversations, which takes milliseconds, it is fewChanges.
+	manyChanges, someChanges, fewChanges = 1000, 32, 4
 
 	// sweepEvery is how long a manual edit may go unnoticed while lists are made.
 	sweepEvery = time.Minute
@@ -72,7 +97,7 @@ func Open(st *store.Store, opts Options) (*Listing, error) {
 			return l, nil
 		}
 	}
-	if err := l.sweep(base); err != nil {
+	if err := l.sweep(base, known); err != nil {
 		return nil, err
 	}
 	return l, nil
@@ -99,7 +124,7 @@ func refresh(st *store.Store, opts Options) (saved bool, err error) {
 	r := newRefresher(st, opts)
 	r.wait = lockWait
 	base, _ := openLast(st)
-	s, err := r.sweep(base)
+	s, err := r.sweep(base, nil)
 	if err != nil {
 		return false, err
 	}
@@ -108,13 +133,14 @@ func refresh(st *store.Store, opts Options) (saved bool, err error) {
 
 // Refresh is like the function [Refresh], for an open listing. It invalidates all positions.
 func (l *Listing) Refresh() error {
-	base, _ := openLast(l.refresher.store)
-	return l.sweep(base)
+	base, known := openLast(l.refresher.store)
+	return l.sweep(base, known)
 }
 
-// sweep checks all files, and shows what is found.
-func (l *Listing) sweep(base *index) error {
-	s, err := l.refresher.sweep(base)
+// sweep checks all files, and shows what is found. known is the state of the index on disk
+// that base is; nil if base is not it.
+func (l *Listing) sweep(base *index, known *state) error {
+	s, err := l.refresher.sweep(base, known)
 	if err == nil {
 		l.show(s)
 	}
@@ -132,7 +158,7 @@ func (l *Listing) show(s snapshot) {
 	default:
 		_ = old.base.close()
 	}
-	l.state, l.stale = s.state, s.stale
+	l.state, l.stale, l.behind = s.state, s.stale, s.behind
 }
 
 // SameIndex compares two listings. ok reports whether they use the same index, and same
@@ -167,6 +193,15 @@ func (l *Listing) Stale() bool {
 	return l.stale
 }
 
+// Behind reports whether so many conversations changed since the index was made that reading
+// them for each listing takes longer than a new index is worth. A hook then has one made in
+// a separate process.
+func (l *Listing) Behind() bool {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	return l.behind
+}
+
 // Unreadable returns the sorted days whose folders could not be read. Their conversations
 // are not in the listing.
 func (l *Listing) Unreadable() []string { return l.refresher.days.unreadable() }
@@ -179,7 +214,7 @@ func (l *Listing) try(f func(v *view) error) {
 		defer l.mu.RUnlock()
 		return f(l.view.Load())
 	}
-	if read() != nil && l.sweep(nil) == nil {
+	if read() != nil && l.sweep(nil, nil) == nil {
 		_ = read()
 	}
 }
@@ -193,7 +228,7 @@ const Looked = 4096
 func (l *Listing) Recheck(folders []string) error {
 	err := l.recheck(folders)
 	if errors.Is(err, errDamaged) {
-		return l.sweep(nil)
+		return l.sweep(nil, nil)
 	}
 	return err
 }

@@ -26,10 +26,11 @@ func newRefresher(st *store.Store, opts Options) *refresher {
 
 // A snapshot is the rows of a workspace at one time.
 type snapshot struct {
-	view  *view
-	state state // zero if everything has just been read and there is no index
-	stale bool  // whether all files should be checked
-	saved bool  // whether the index and its state on disk are those of the view
+	view   *view
+	state  state // zero if everything has just been read and there is no index
+	stale  bool  // whether all files should be checked
+	behind bool  // whether the index lacks so many conversations that it should be made anew
+	saved  bool  // whether the index and its state on disk are those of the view
 }
 
 // openLast opens the last intact index, if there is one, with its state.
@@ -70,8 +71,11 @@ func (r *refresher) git() string {
 // resume uses an index and rereads the known changes since it was made. ok is false if all
 // files must be checked.
 func (r *refresher) resume(base *index, known *state) (s snapshot, ok bool) {
+	if r.opts.Checks == AllFiles || r.opts.Checks == ForReaders && base.n < small {
+		return s, false
+	}
 	changes, ok := r.store.ChangeList().Since(known.mark, known.end)
-	if !ok || known.git != r.git() {
+	if !ok || r.opts.Checks != OnlyFolders && known.git != r.git() {
 		return s, false
 	}
 	dirty := changes.Folders
@@ -92,7 +96,10 @@ func (r *refresher) resume(base *index, known *state) (s snapshot, ok bool) {
 		names = now
 		slices.Sort(names)
 	}
-	looked := slices.Clone(names[max(0, len(names)-checkedDays):])
+	looked := names
+	if r.opts.Checks == ForReaders {
+		looked = slices.Clone(names[max(0, len(names)-checkedDays):])
+	}
 	for _, name := range names[:len(names)-len(looked)] {
 		if _, ok := known.day(name); !ok {
 			looked = append(looked, name) // a new day
@@ -107,7 +114,13 @@ func (r *refresher) resume(base *index, known *state) (s snapshot, ok bool) {
 	if err != nil {
 		return s, false
 	}
-	if dirty = append(dirty, more...); len(dirty) > manyChanges {
+	dirty = append(dirty, more...)
+	for _, folder := range known.bare {
+		if ok, err := r.store.HasSession(folder); ok || err != nil {
+			dirty = append(dirty, folder)
+		}
+	}
+	if len(dirty) > manyChanges {
 		return s, false
 	}
 	v, err := r.viewOf(base, dirty)
@@ -115,8 +128,12 @@ func (r *refresher) resume(base *index, known *state) (s snapshot, ok bool) {
 		return s, false
 	}
 	age := r.opts.Now().Sub(known.swept)
-	stale := age > sweepEvery || age < 0 || len(v.added) > someChanges
-	return snapshot{view: v, state: *known, stale: stale}, true
+	behind := len(v.added) > someChanges
+	if len(v.added) > fewChanges && r.opts.Checks != ForReaders && base.n <= manyChanges {
+		return s, false // a new index takes less time than it saves the next commands
+	}
+	stale := age > sweepEvery || age < 0 || behind
+	return snapshot{view: v, state: *known, stale: stale, behind: behind}, true
 }
 
 // changedDays returns the folders that were added or removed in the given days.
@@ -151,20 +168,22 @@ func (r *refresher) viewOf(base *index, dirty []string) (*view, error) {
 	return newView(base, &up)
 }
 
-// sweep checks all files, reads what differs from an index, and writes a new one. It
-// ignores an index that turns out to be damaged.
-func (r *refresher) sweep(base *index) (snapshot, error) {
-	s, err := r.sweepFrom(base)
+// sweep checks all files and reads what differs from an index. It writes a new index, unless
+// known is the state of the index on disk and little differs from it: then it notes what does,
+// since writing the index of 100,000 conversations takes seconds. It ignores an index that
+// turns out to be damaged.
+func (r *refresher) sweep(base *index, known *state) (snapshot, error) {
+	s, err := r.sweepFrom(base, known)
 	if base != nil && err != nil {
 		_ = base.close()
 	}
 	if base != nil && errors.Is(err, errDamaged) {
-		s, err = r.sweepFrom(nil)
+		s, err = r.sweepFrom(nil, nil)
 	}
 	return s, err
 }
 
-func (r *refresher) sweepFrom(base *index) (s snapshot, err error) {
+func (r *refresher) sweepFrom(base *index, known *state) (s snapshot, err error) {
 	next := state{git: r.git(), swept: r.opts.Now()}
 	changes, noted := r.store.ChangeList().Since("", 0)
 	sw := sweep{days: &r.days, base: base}
@@ -173,7 +192,7 @@ func (r *refresher) sweepFrom(base *index) (s snapshot, err error) {
 		return s, err
 	}
 	keep := false
-	if sw.found >= small {
+	if sw.found >= small || r.opts.Checks != ForReaders && sw.found > 0 {
 		if unlock, err := r.store.LockCache("listing", r.wait); err == nil {
 			defer unlock()
 			keep = true
@@ -190,6 +209,12 @@ func (r *refresher) sweepFrom(base *index) (s snapshot, err error) {
 	next.top, next.days, next.unreadable = sw.top, sw.looks, r.days.unreadable()
 	if err := sw.compare(folders, r.opts.Progress); err != nil {
 		return s, err
+	}
+	if keep && base != nil && known != nil && len(sw.dirty) > 0 {
+		if dirty, ok := r.noted(known, sw.dirty, base.n); ok {
+			next.index, next.mark, next.end = base.id, known.mark, known.end
+			return r.amended(base, next, dirty)
+		}
 	}
 	up := update{days: &r.days, base: base, progress: r.opts.Progress}
 	if err := up.run(sw.dirty); err != nil {
@@ -210,17 +235,78 @@ func (r *refresher) sweepFrom(base *index) (s snapshot, err error) {
 	}
 	next.index = base.id
 	saved := keep
+	v, err := r.viewOf(base, nil)
+	if err != nil {
+		return s, err
+	}
+	if next.bare, err = r.bareIn(v); err != nil {
+		return s, err
+	}
 	if keep && file != nil {
 		saved = r.store.WriteCache(store.ListedCache, file) == nil
 	}
 	if saved {
 		_ = next.write(r.store) // on failure the next list checks all files
 	}
-	v, err := r.viewOf(base, nil)
+	return snapshot{view: v, state: next, saved: saved}, nil
+}
+
+// noted adds folders that differ from the index to the list of changes, and returns all
+// that are on it since the index of so many conversations was made. ok is false if they are
+// too many.
+func (r *refresher) noted(known *state, dirty []string, of int) (all []string, ok bool) {
+	changes, ok := r.store.ChangeList().Since(known.mark, known.end)
+	if !ok {
+		return nil, false
+	}
+	all = changes.Folders
+	for _, folder := range dirty {
+		if !slices.Contains(all, folder) {
+			all = append(all, folder)
+		}
+	}
+	if len(all) > someChanges || of <= manyChanges && len(all) > fewChanges {
+		return nil, false
+	}
+	r.store.ChangeList().Note(all[len(changes.Folders):]...)
+	return all, true
+}
+
+// amended returns the rows of an index with the given folders reread, and writes what the
+// index is based on now.
+func (r *refresher) amended(base *index, next state, dirty []string) (s snapshot, err error) {
+	v, err := r.viewOf(base, dirty)
 	if err != nil {
 		return s, err
 	}
-	return snapshot{view: v, state: next, saved: saved}, nil
+	if next.bare, err = r.bareIn(v); err != nil {
+		return s, err
+	}
+	_ = next.write(r.store) // on failure the next list checks all files
+	return snapshot{view: v, state: next, saved: true}, nil
+}
+
+// bareIn returns the folders without session.json.
+func (r *refresher) bareIn(v *view) (folders []string, err error) {
+	for i := range v.layout.n {
+		flags, err := v.flags(i)
+		if err != nil {
+			return nil, err
+		}
+		if flags&knowsID != 0 {
+			continue
+		}
+		row, err := v.row(i)
+		if err != nil {
+			return nil, err
+		}
+		for _, folder := range append([]string{row.Path}, row.Twins...) {
+			if there, err := r.store.HasSession(folder); err == nil && !there {
+				folders = append(folders, folder)
+			}
+		}
+	}
+	return folders, nil
 }
 
 // replaced returns the rows of an index, if there is one, after an update.

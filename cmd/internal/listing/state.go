@@ -22,11 +22,12 @@ type state struct {
 	days  []day     // sorted by name
 
 	unreadable []string // days whose folders could not be read, sorted
+	bare       []string // folders of conversations without session.json, which git may restore
 }
 
 const (
 	stateFile  = "listing-state"
-	stateMagic = "cortext listing state 3\n"
+	stateMagic = "cortext listing state 4\n"
 )
 
 func readState(st *store.Store) (s state, ok bool) {
@@ -46,7 +47,7 @@ func readState(st *store.Store) (s state, ok bool) {
 	}
 	s.index, s.mark, s.end, s.git, s.top = number(), d.string(), int64(number()), d.string(), d.string()
 	s.swept = time.Unix(0, int64(number()))
-	s.unreadable = d.list()
+	s.unreadable, s.bare = d.list(), d.list()
 	for range d.number() {
 		if s.days = append(s.days, day{d.string(), d.string()}); !d.ok {
 			return s, false
@@ -63,7 +64,7 @@ func (s *state) write(st *store.Store) error {
 	at := len(b)
 	b = appendString(number(b, s.index), s.mark)
 	b = appendString(appendString(number(b, uint64(s.end)), s.git), s.top)
-	b = appendList(number(b, uint64(s.swept.UnixNano())), s.unreadable)
+	b = appendList(appendList(number(b, uint64(s.swept.UnixNano())), s.unreadable), s.bare)
 	b = binary.AppendUvarint(b, uint64(len(s.days)))
 	for _, d := range s.days {
 		b = appendString(appendString(b, d.name), d.look)

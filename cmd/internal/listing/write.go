@@ -147,7 +147,9 @@ func (b *builder) addSources() {
 	table := binary.LittleEndian.AppendUint32(nil, uint32(begin))
 	for _, r := range b.records {
 		for _, src := range r.sources {
-			list = appendString(appendString(appendString(list, src.Agent), src.NativeID), src.From)
+			for _, s := range []string{src.Agent, src.NativeID, src.From, src.After} {
+				list = appendString(list, s)
+			}
 		}
 		table = binary.LittleEndian.AppendUint32(table, uint32(begin+len(list)))
 	}

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"cortext/cmd/internal/find"
@@ -76,13 +77,57 @@ var ErrNoConversation = errors.New("no conversation is active")
 type Conversations struct {
 	Store *store.Store
 	Tree  *Tree
-	IDs   IDs
+
+	behind *atomic.Bool // see ListingBehind
 }
 
 // Listing returns the conversations as lists show them, from an index. progress is called
 // while many files are examined, and may be nil.
 func (w Conversations) Listing(progress func(done, of int)) (*listing.Listing, error) {
 	return listing.Open(w.Store, w.listingOptions(progress))
+}
+
+// listingFor is Listing for capture.
+func (w Conversations) listingFor(checks listing.Checks) (*listing.Listing, error) {
+	opts := w.listingOptions(nil)
+	opts.Checks = checks
+	l, err := listing.Open(w.Store, opts)
+	if err == nil && l.Behind() {
+		w.behind.Store(true)
+	}
+	return l, err
+}
+
+// ListingBehind reports whether a capture found that the listing should be refreshed.
+func (w Conversations) ListingBehind() bool { return w.behind.Load() }
+
+// All describes all conversations as a list does, with their sources, after a look at the
+// files of each; see [listing.Listing.WithSources].
+func (w Conversations) All() ([]store.Entry, error) {
+	return w.described(listing.AllFiles)
+}
+
+// Written is All without a look at the files: it relies on what cortext noted and git shows.
+func (w Conversations) Written() ([]store.Entry, error) { return w.described(listing.ForCapture) }
+
+func (w Conversations) described(checks listing.Checks) ([]store.Entry, error) {
+	l, err := w.listingFor(checks)
+	if err != nil {
+		return nil, err
+	}
+	defer l.Close()
+	return l.WithSources(l.Everything())
+}
+
+// FromSession returns the conversations that may have records of a native session; see
+// [listing.Listing.FromSession].
+func (w Conversations) FromSession(nativeID string) ([]store.Entry, error) {
+	l, err := w.listingFor(listing.ForCapture)
+	if err != nil {
+		return nil, err
+	}
+	defer l.Close()
+	return l.WithSources(l.FromSession(nativeID))
 }
 
 func (w Conversations) listingOptions(progress func(done, of int)) listing.Options {
@@ -322,7 +367,7 @@ func (w Conversations) ByConversation(id string) (store.Entry, bool, error) {
 	if e, ok := w.byID(id); ok {
 		return e, true, nil
 	}
-	all, err := w.Store.List()
+	all, err := w.Store.List() // it may have come by hand
 	if err != nil {
 		return store.Entry{}, false, err
 	}
@@ -333,15 +378,19 @@ func (w Conversations) ByConversation(id string) (store.Entry, bool, error) {
 	return all[i], true, nil
 }
 
-// byID returns the conversation with an id, if it is in the cache.
+// byID returns the conversation with an id, if the index has it.
 func (w Conversations) byID(id string) (store.Entry, bool) {
-	id = strings.ToLower(id)
-	known, ok := w.IDs.read()
-	if !ok || known.Path[id] == "" {
+	l, err := w.listingFor(listing.OnlyFolders)
+	if err != nil {
 		return store.Entry{}, false
 	}
-	e, err := w.Entry(known.Path[id])
-	return e, err == nil && strings.EqualFold(e.Session.ID, id)
+	defer l.Close()
+	at, ok := l.ByID(id)
+	if !ok {
+		return store.Entry{}, false
+	}
+	e, err := l.Entry(at)
+	return e, err == nil && schema.SameConversation(e.Session.ID, id)
 }
 
 // Open opens a listed conversation for reading, with git's copy of its logs if the sparse

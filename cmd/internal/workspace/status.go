@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"errors"
 	"slices"
 	"time"
 
@@ -94,10 +95,19 @@ func (v Status) IsHere(e store.Entry) bool {
 // and file systems have clocks of their own.
 const late = time.Minute
 
-// Active lists the active conversations.
-func (v Status) Active() ([]store.Entry, error) {
-	all, err := v.conversations.Store.ListAny(func(k store.Known) bool { return string(k.Status) == string(schema.Active) })
-	return slices.DeleteFunc(all, func(e store.Entry) bool { return e.Session.Status != schema.Active || unwritable(e) }), err
+// Active reads the active conversations that can be written.
+func (v Status) Active() (active []store.Entry, err error) {
+	err = v.eachListed(schema.Active, func(l *listing.Listing, r *listing.Row) error {
+		e, err := l.Read(r)
+		if err == nil && e.Session.Status == schema.Active && !unwritable(e) {
+			active = append(active, e)
+		}
+		if errors.Is(err, store.ErrNotFound) {
+			err = nil
+		}
+		return err
+	})
+	return active, err
 }
 
 // ListedActive describes the active conversations as a list does, see [listing.Row.Entry].
@@ -105,20 +115,26 @@ func (v Status) Active() ([]store.Entry, error) {
 func (v Status) ListedActive() (active []store.Entry, err error) { return v.listed(schema.Active) }
 
 func (v Status) listed(status schema.Status) (list []store.Entry, err error) {
+	err = v.eachListed(status, func(_ *listing.Listing, r *listing.Row) error {
+		list = append(list, r.Entry())
+		return nil
+	})
+	return list, err
+}
+
+// eachListed calls f with the row of each conversation that has a status.
+func (v Status) eachListed(status schema.Status, f func(l *listing.Listing, r *listing.Row) error) error {
 	l, err := v.conversations.Listing(nil)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer l.Close()
 	page, err := l.Page(listing.Selection{Filter: listing.Filter{Statuses: []string{string(status)}, Archived: true}, Limit: listing.Looked})
-	if err != nil {
-		return nil, err
-	}
-	for k := range page.Len() {
+	for k := 0; err == nil && k < page.Len(); k++ {
 		r := page.Row(k)
-		list = append(list, r.Entry())
+		err = f(l, &r)
 	}
-	return list, nil
+	return err
 }
 
 // WentOn reports whether a paused conversation went on in this work tree later than an active
