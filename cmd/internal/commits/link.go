@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
+	"strings"
 	"time"
 
 	"cortext/cmd/internal/git"
@@ -17,6 +19,9 @@ import (
 // user has moved on.
 const Stale = 8 * time.Hour
 
+// within returns the workspace's folder in its clone.
+func within(root string) string { return registry.At(root).Place().Within }
+
 const mark = "# cortext: link commits to conversations"
 
 // parts returns the lines to add to two git hooks, for the workspace at root. They do nothing
@@ -24,7 +29,7 @@ const mark = "# cortext: link commits to conversations"
 func parts(root string) []git.HookPart {
 	program := `(PATH="$PATH:${XDG_STATE_HOME:-$HOME/.local/state}/cortext/bin"; if command -v cortext >/dev/null; then cortext `
 	own, old := mark, ""
-	if within := registry.At(root).Place().Within; within != "" && within != "." {
+	if within := within(root); within != "" && within != "." {
 		place := shell.Quote("-C", within)
 		program += place + " "
 		own, old = mark+" ("+place+")", mark // the clone may have other workspaces
@@ -39,6 +44,10 @@ func parts(root string) []git.HookPart {
 // Link makes git name the conversation in each commit of root's clone. It returns the hook
 // files that it changed.
 func Link(ctx context.Context, root string) (changed []string, err error) {
+	// The rest of the name would be commands: the mark is a comment, which a line break ends.
+	if within := within(root); strings.Contains(within, "\n") {
+		return nil, fmt.Errorf("the name of the folder %q has a line break, which git hooks cannot hold: rename it", within)
+	}
 	for _, p := range parts(root) {
 		file, is, addErr := p.Add(ctx, root)
 		if is && addErr == nil {

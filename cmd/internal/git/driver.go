@@ -85,12 +85,12 @@ func within(root string) string {
 	}
 }
 
-// quotePattern spells a pattern for a file of attributes, where a space ends it.
+// quotePattern spells a pattern for a file of attributes, where white space ends it.
 func quotePattern(pattern string) string {
-	if !strings.ContainsAny(pattern, " \t\"") {
+	if !strings.ContainsAny(pattern, " \t\r\n\"") {
 		return pattern
 	}
-	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\t", `\t`).Replace(pattern) + `"`
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\t", `\t`, "\r", `\r`, "\n", `\n`).Replace(pattern) + `"`
 }
 
 // Set makes the clone that root is in use the driver. It changes nothing in the work
