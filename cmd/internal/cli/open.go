@@ -88,7 +88,7 @@ func (a *app) machine() inject.Machine {
 
 // hooks describes this program as one that hooks call.
 func (a *app) hooks() hook.Program {
-	return hook.Program{Name: "cortext hook", In: a.In, Out: a.screen.out, Agents: a.Agents, Machine: a.machine(), Now: a.Now, Endpoint: endpoint, Cortext: os.Executable}
+	return hook.Program{Name: "cortext hook", In: a.In, Out: a.Out, Agents: a.Agents, Machine: a.machine(), Now: a.Now, Endpoint: endpoint, Cortext: os.Executable}
 }
 
 // open opens the command's workspace and prints the hook errors since the last command. cmd

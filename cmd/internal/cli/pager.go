@@ -27,7 +27,7 @@ func (p *pager) show(print func(io.Writer) error) error {
 		return print(p.screen.out)
 	}
 	cmd := exec.Command("sh", "-c", command)
-	cmd.Stdout, cmd.Stderr = p.screen.out, p.screen.errw
+	cmd.Stdout, cmd.Stderr = behind(p.screen.out).(io.Writer), p.screen.errw
 	if os.Getenv("LESS") == "" {
 		cmd.Env = append(os.Environ(), "LESS=FRX")
 	}
@@ -67,8 +67,11 @@ type pagerPipe struct {
 
 // behind returns the terminal behind a pager, or the stream itself.
 func behind(stream any) any {
-	if p, ok := stream.(pagerPipe); ok {
-		return p.terminal
+	switch s := stream.(type) {
+	case pagerPipe:
+		return behind(s.terminal)
+	case *printed:
+		return s.Writer
 	}
 	return stream
 }

@@ -4,6 +4,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -38,6 +39,7 @@ type Process struct {
 type app struct {
 	Process
 	dir      string // -C
+	printed  *printed
 	screen   screen
 	terminal terminal
 	pager    pager
@@ -45,8 +47,9 @@ type app struct {
 }
 
 func newApp(p Process) *app {
-	on := screen{out: p.Out, errw: p.Err, now: p.Now}
-	return &app{Process: p, screen: on, terminal: terminal{p.In, p.Out}, pager: pager{screen: on, interrupts: p.Interrupts}}
+	out := &printed{Writer: p.Out}
+	on := screen{out: out, errw: p.Err, now: p.Now}
+	return &app{Process: p, printed: out, screen: on, terminal: terminal{p.In, p.Out}, pager: pager{screen: on, interrupts: p.Interrupts}}
 }
 
 // Main runs the command line and returns the exit code. A command that fails after a signal
@@ -69,12 +72,13 @@ func Main(ctx context.Context, p Process) int {
 	root := rootCommand(a, args)
 	root.SetArgs(args)
 	root.SetIn(p.In)
-	root.SetOut(p.Out)
+	root.SetOut(a.printed)
 	root.SetErr(p.Err)
 	err := checkAttached(args)
 	if err == nil {
 		err = root.ExecuteContext(ctx)
 	}
+	err = cmp.Or(err, a.printed.failed)
 	code := p.Interrupts.Code()
 	switch {
 	case err == nil:

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -24,6 +25,18 @@ type screen struct {
 	out, errw io.Writer
 	now       func() time.Time
 	asJSON    bool // --json
+}
+
+// printed is standard output. It remembers the first error, because most prints ignore theirs.
+type printed struct {
+	io.Writer
+	failed error
+}
+
+func (p *printed) Write(b []byte) (int, error) {
+	n, err := p.Writer.Write(b)
+	p.failed = cmp.Or(p.failed, err)
+	return n, err
 }
 
 // warn prints warnings, one per line.
