@@ -17,21 +17,23 @@ type Time string
 
 const timeLayout = "2006-01-02T15:04:05.000Z"
 
-// NewTime spells t in the form of the format. The zero time becomes the empty Time.
+// NewTime spells t in the form of the format. The zero time, and a time that the form cannot
+// spell because its year does not have four digits, become the empty Time.
 func NewTime(t time.Time) Time {
-	if t.IsZero() {
+	if t = t.UTC(); t.IsZero() || t.Year() < 0 || t.Year() > 9999 {
 		return ""
 	}
-	return Time(t.UTC().Format(timeLayout))
+	return Time(t.Format(timeLayout))
 }
 
-// Time returns the moment, or the zero time if t is empty or unreadable.
+// Time returns the moment, or the zero time if t is empty or unreadable, or if [NewTime] cannot
+// spell it.
 func (t Time) Time() time.Time {
 	v, err := time.Parse(time.RFC3339Nano, string(t))
-	if err != nil {
+	if v = v.UTC(); err != nil || v.Year() < 0 || v.Year() > 9999 {
 		return time.Time{}
 	}
-	return v.UTC()
+	return v
 }
 
 // Role is the speaker of a message.

@@ -168,6 +168,11 @@ func TestTime(t *testing.T) {
 	if got := schema.NewTime(time.Time{}); got != "" {
 		t.Errorf("the zero time is %q", got)
 	}
+	for _, year := range []int{-1, 10000, 60000} { // which transcripts may have
+		if got := schema.NewTime(time.Date(year, 6, 1, 0, 0, 0, 0, time.UTC)); got != "" {
+			t.Errorf("year %d is %q", year, got)
+		}
+	}
 	at := time.Date(2025, 11, 22, 12, 30, 0, 123_456_789, time.FixedZone("", 7200))
 	if got := schema.NewTime(at); got != "2025-11-22T10:30:00.123Z" {
 		t.Errorf("got %s", got)
@@ -177,6 +182,9 @@ func TestTime(t *testing.T) {
 		"2025-11-22T12:30:00.123456789+02:00": at,
 		"2025-11-22 10:30:00":                 {},
 		"":                                    {},
+		"9999-12-31T23:59:59Z":                time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC),
+		"9999-12-31T23:59:59-01:00":           {}, // in UTC it is in a year of five digits
+		"0000-01-01T00:00:00+01:00":           {},
 	} {
 		if got := text.Time(); !got.Equal(want) || got.Location() != time.UTC {
 			t.Errorf("%s is %v, want %v", text, got, want)
