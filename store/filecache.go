@@ -35,7 +35,7 @@ func (f *fileCache) get(name string, info fs.FileInfo) ([]byte, bool) {
 }
 
 func (f *fileCache) put(name string, info fs.FileInfo, raw []byte) {
-	if age := time.Since(info.ModTime()); age >= unsettled {
+	if settledAt(info.ModTime(), time.Now()) {
 		f.keep(name, info, raw)
 	}
 }

@@ -104,7 +104,7 @@ func (f Folders) LookIn(folder string) (l Look) {
 func (f Folders) LookAtDay(name string) string {
 	now := time.Now()
 	l, ok := f.files.lookAt(strings.TrimSuffix(conversationsDir+"/"+name, "/"))
-	if !ok || l.kind != folderKind || now.Sub(time.Unix(0, max(l.written, l.changed))) < unsettled {
+	if !ok || l.kind != folderKind || !settledAt(time.Unix(0, max(l.written, l.changed)), now) {
 		return ""
 	}
 	return string(l.appendTo(nil))

@@ -54,3 +54,25 @@ func mustStat(t *testing.T, file string) os.FileInfo {
 	must(t, err)
 	return info
 }
+
+// TestSettled checks that a look counts as settled only once another change would show,
+// where file times are whole seconds, too.
+func TestSettled(t *testing.T) {
+	second := time.Date(2025, 11, 22, 10, 30, 0, 0, time.UTC)
+	for _, test := range []struct {
+		changed time.Time
+		after   time.Duration
+		want    bool
+	}{
+		{second.Add(time.Microsecond), time.Millisecond, false},
+		{second.Add(time.Microsecond), unsettled, true},
+		{second, unsettled, false},
+		{second, 1900 * time.Millisecond, false}, // a FAT has even seconds only
+		{second, 2 * time.Second, true},
+		{time.Unix(0, 0), time.Since(time.Unix(0, 0)), true}, // no file
+	} {
+		if got := settledAt(test.changed, test.changed.Add(test.after)); got != test.want {
+			t.Errorf("%v after %v: %v", test.after, test.changed, got)
+		}
+	}
+}

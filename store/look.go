@@ -25,7 +25,17 @@ const (
 
 // settled reports whether any further change to the file would change its look.
 func (l look) settled() bool {
-	return time.Since(time.Unix(0, max(l.written, l.changed))) >= unsettled
+	return settledAt(time.Unix(0, max(l.written, l.changed)), time.Now())
+}
+
+// settledAt reports whether a file that was last changed at a time would get another time if
+// it changed after now. Where file times are whole seconds, and even ones on a FAT, that takes
+// longer: such times have no fraction.
+func settledAt(changed, now time.Time) bool {
+	if changed.Nanosecond() == 0 {
+		return now.Sub(changed) >= 2*time.Second
+	}
+	return now.Sub(changed) >= unsettled
 }
 
 // LookAt describes the state of a file on this machine without opening it. ok is false if
@@ -60,7 +70,7 @@ const LookBytes = 3 * 40
 // Settled reports whether any change after a time would change the look.
 func (l Look) Settled(at time.Time) bool {
 	last := max(l.session.written, l.session.changed, l.messages.written, l.messages.changed)
-	return at.Sub(time.Unix(0, last)) >= unsettled
+	return settledAt(time.Unix(0, last), at)
 }
 
 // whole reports whether the look says all that the entry depends on: session.json and the
