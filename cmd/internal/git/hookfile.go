@@ -165,7 +165,7 @@ func isShell(first string) bool {
 	for i, word := range words {
 		switch base := filepath.Base(word); {
 		case base == "env" && i == 0:
-		case base == "sh" || base == "bash" || base == "dash" || base == "zsh" || base == "ksh":
+		case base == "sh" || base == "bash" || base == "dash" || base == "ash" || base == "zsh" || base == "ksh":
 			return true
 		default:
 			return false
