@@ -66,3 +66,12 @@ func TestSteady(t *testing.T) {
 		}
 	}
 }
+
+// TestWindowTitle: the window keeps its title: the picker could not put it back.
+func TestWindowTitle(t *testing.T) {
+	drive(t, options(conversations()), 80, 24, func(d *driver) {
+		if title := d.m.View().WindowTitle; title != "" {
+			t.Errorf("the title becomes %q", title)
+		}
+	})
+}

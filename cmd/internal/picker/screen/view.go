@@ -17,7 +17,7 @@ type frame struct {
 
 // View draws the screen. It formats only the visible rows.
 func (m *model) View() tea.View {
-	v := tea.View{AltScreen: true, MouseMode: tea.MouseModeCellMotion, WindowTitle: "cortext"}
+	v := tea.View{AltScreen: true, MouseMode: tea.MouseModeCellMotion}
 	if m.width == 0 || m.height == 0 {
 		return v
 	}
