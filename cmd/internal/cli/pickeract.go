@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -137,7 +138,7 @@ func (r *reading) change(ctx context.Context, a picker.Action, row listing.Row) 
 func backToTitle(was, now string) organise.Change {
 	return func(s *schema.Session) error {
 		if s.Title != now {
-			return fmt.Errorf("it was renamed again since, to %s: e renames it", oneLine(s.DisplayTitle()))
+			return fmt.Errorf("it was renamed again since, to %s: Alt+e renames it", oneLine(s.DisplayTitle()))
 		}
 		s.Title = was
 		return nil
@@ -165,8 +166,12 @@ func (r *reading) restore(id string, change organise.Change) error {
 	if err != nil {
 		return err
 	}
-	_, _, err = organise.Apply(r.w, e, change)
-	return err
+	var refused error // without the place of the file, which would push it off the screen
+	_, _, err = organise.Apply(r.w, e, func(s *schema.Session) error {
+		refused = change(s)
+		return refused
+	})
+	return cmp.Or(refused, err)
 }
 
 // search finds conversations whose messages have the words, best first. Of each it shows

@@ -68,8 +68,9 @@ func TestUndoKeepsChangesOfOthers(t *testing.T) {
 	if _, err := r.w.SetTitle(entry(), "thing of theirs"); err != nil {
 		t.Fatal(err)
 	}
-	if said, err := r.undoLast(t.Context()); err == nil {
-		t.Errorf("their title was undone: %s", said)
+	const refused = "it was renamed again since, to thing of theirs: Alt+e renames it"
+	if said, err := r.undoLast(t.Context()); err == nil || err.Error() != refused {
+		t.Errorf("undoing their title: %q, %v, want the error %q", said, err, refused)
 	}
 	if got := entry().Session.Title; got != "thing of theirs" {
 		t.Errorf("the title is %q", got)
