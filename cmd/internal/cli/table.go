@@ -237,15 +237,33 @@ func fromHome(dir string) string {
 
 // The functions below take text in which control characters are escaped.
 
-// textWidth returns the width of a text in terminal columns.
-func textWidth(s string) int { return displaywidth.String(s) }
+// textWidth returns how many terminal columns a text takes at most: terminals draw joined emoji
+// as one, or one by one.
+func textWidth(s string) int {
+	joined := displaywidth.String(s)
+	if !strings.ContainsFunc(s, joins) {
+		return joined
+	}
+	apart := 0
+	for _, r := range s {
+		apart += displaywidth.Rune(r)
+	}
+	return max(joined, apart)
+}
+
+// joins reports whether a rune joins emoji or gives one a colour of skin.
+func joins(r rune) bool { return r == '\u200d' || 0x1f3fb <= r && r <= 0x1f3ff }
 
 // cutRight shortens a text to a width at its end.
 func cutRight(s string, width int) string {
 	if width <= 0 {
 		return ""
 	}
-	return displaywidth.TruncateString(s, width, "…")
+	for most := width; ; most-- {
+		if cut := displaywidth.TruncateString(s, most, "…"); textWidth(cut) <= width || most == 1 {
+			return cut
+		}
+	}
 }
 
 // cutLeft shortens a text to a width at its beginning.
@@ -256,7 +274,7 @@ func cutLeft(s string, width int) string {
 	}
 	from := 0
 	for g := displaywidth.StringGraphemes(s); is >= width && g.Next(); {
-		is -= g.Width()
+		is -= textWidth(g.Value())
 		from += len(g.Value())
 	}
 	return "…" + s[from:]
