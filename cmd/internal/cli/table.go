@@ -237,12 +237,12 @@ func fromHome(dir string) string {
 
 // The functions below take text in which control characters are escaped.
 
-// textWidth returns how many terminal columns a text takes at most: terminals draw joined emoji
-// as one, or one by one.
+// textWidth returns how many terminal columns a text takes at most. Terminals draw joined emoji,
+// and the joined letters of Indian scripts, as one or one by one.
 func textWidth(s string) int {
 	joined := displaywidth.String(s)
-	if !strings.ContainsFunc(s, joins) {
-		return joined
+	if joined == len(s) {
+		return joined // ASCII
 	}
 	apart := 0
 	for _, r := range s {
@@ -250,9 +250,6 @@ func textWidth(s string) int {
 	}
 	return max(joined, apart)
 }
-
-// joins reports whether a rune joins emoji or gives one a colour of skin.
-func joins(r rune) bool { return r == '\u200d' || 0x1f3fb <= r && r <= 0x1f3ff }
 
 // cutRight shortens a text to a width at its end.
 func cutRight(s string, width int) string {
