@@ -94,7 +94,7 @@ func printContext(on screen, s *payload.Sent) error {
 	}
 	fmt.Fprintf(on.out, "%d of %d tokens%s, %s\n", s.Tokens, s.Budget, estimate(s.Factor), s.Strategy)
 	fmt.Fprintf(on.out, "%d of %d messages, %d in summaries\n\n", s.Included, s.Original, s.Summarized)
-	on.printParts(s.Parts)
+	on.printParts(s.Parts, widthOf(on.out))
 	if len(s.LeftOut) > 0 {
 		fmt.Fprintln(on.out)
 	}
@@ -119,8 +119,9 @@ func wholeRun(list []resume.Part) int {
 // leastWhy is the least width of the column that says why a part is in a payload.
 const leastWhy = 12
 
-// printParts prints the parts of a payload as a table. On a terminal, it breaks the last column.
-func (s screen) printParts(parts []resume.Part) {
+// printParts prints the parts of a payload as a table for a terminal of the given width; 0 is no
+// limit. It breaks the last column, or puts it below the third on a narrow terminal.
+func (s screen) printParts(parts []resume.Part, width int) {
 	rows := [][4]string{{"tokens", "message", "what", "why"}}
 	for len(parts) > 0 {
 		n := wholeRun(parts)
@@ -131,12 +132,22 @@ func (s screen) printParts(parts []resume.Part) {
 	for _, r := range rows {
 		longest = max(longest, textWidth(r[2]))
 	}
-	at, width := 8+gap+9+gap+longest+gap, widthOf(s.out)
+	const third = 8 + gap + 9 + gap
+	at := third + longest + gap
+	below := width > 0 && width-at < leastWhy
+	if below {
+		at = third
+	}
 	if width > 0 {
 		width = max(width-at, leastWhy)
 	}
+	indent := strings.Repeat(" ", at)
 	for _, r := range rows {
-		fmt.Fprintf(s.out, "%8s  %-9s  %s  %s\n", r[0], r[1], r[2]+strings.Repeat(" ", longest-textWidth(r[2])), reflow(r[3], width, strings.Repeat(" ", at)))
+		what, why := r[2]+strings.Repeat(" ", longest-textWidth(r[2])+gap), reflow(r[3], width, indent)
+		if below {
+			what, why = r[2], "\n"+indent+why
+		}
+		fmt.Fprintf(s.out, "%8s  %-9s  %s%s\n", r[0], r[1], what, why)
 	}
 }
 

@@ -268,11 +268,7 @@ func showFound(on screen, results []*search.Result) error {
 				about = append(about, oneLine(s))
 			}
 		}
-		title, rest := oneLine(r.Row.Title), "  "+strings.Join(about, ", ")
-		if width > 0 {
-			title = cutRight(title, width)
-			rest = cutRight(rest, width-textWidth(title))
-		}
+		title, rest := fitHead(oneLine(r.Row.Title), strings.Join(about, ", "), width)
 		fmt.Fprintln(w, bold(on.out, title)+rest)
 		left := r.Count
 		for _, h := range r.Hits {
@@ -286,6 +282,20 @@ func showFound(on screen, results []*search.Result) error {
 		}
 	}
 	return w.Flush()
+}
+
+// fitHead shortens a title, and what comes after it on its line. A width of 0 is no limit.
+func fitHead(title, rest string, width int) (string, string) {
+	rest = strings.Repeat(" ", gap) + rest
+	if width > 0 {
+		title = cutRight(title, width)
+		room := width - textWidth(title)
+		if room <= gap+1 {
+			return title, "" // no more than a mark that something is cut off
+		}
+		rest = cutRight(rest, room)
+	}
+	return title, rest
 }
 
 // showHit prints a hit on one line.
