@@ -20,10 +20,18 @@ func TestPager(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	less := t.TempDir()
+	if err := os.WriteFile(filepath.Join(less, "less"), []byte("#!/bin/sh\nsed s/^/PAGED:/\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	withLess := `unset PAGER CORTEXT_PAGER; PATH="` + less + `:$PATH"; `
 	for _, c := range []struct {
 		command string
 		paged   bool
 	}{
+		{withLess + `TERM=xterm "$0" list`, true},
+		{withLess + `TERM=dumb "$0" list`, false},
+		{`TERM=dumb PAGER="sed s/^/PAGED:/" "$0" list`, true},
 		{`CORTEXT_PAGER="sed s/^/PAGED:/" "$0" list`, true},
 		{`CORTEXT_PAGER= PAGER="sed s/^/PAGED:/" "$0" list`, false},
 		{`PAGER="sed s/^/PAGED:/" "$0" show topic`, true},

@@ -20,7 +20,8 @@ type pager struct {
 }
 
 // show calls print with standard output. On a terminal, it pipes the output through
-// $CORTEXT_PAGER, $PAGER or less, which exits at once if everything fits on the screen.
+// $CORTEXT_PAGER, $PAGER or, unless the terminal is dumb, less, which exits at once if everything
+// fits on the screen.
 func (p *pager) show(print func(io.Writer) error) error {
 	command := p.command()
 	if command == "" {
@@ -89,7 +90,7 @@ func (p *pager) command() string {
 			return command
 		}
 	}
-	if _, err := exec.LookPath("less"); err != nil {
+	if _, err := exec.LookPath("less"); err != nil || !obeys(p.screen.out) { // less asks before it shows anything there
 		return ""
 	}
 	return "less"
