@@ -75,7 +75,7 @@ func (x *index) having(mask uint64, among []int) []int {
 	return have
 }
 
-// entry builds the entry of a conversation, in lower case.
+// entry builds the entry of a conversation.
 func (x *index) entry(r *listing.Row) (e entry) {
 	e.id = r.ID
 	x.buf = x.buf[:0]
@@ -98,14 +98,14 @@ func (x *index) entry(r *listing.Row) (e entry) {
 	return e
 }
 
-// add appends a text to an entry.
+// add appends a folded text to an entry.
 func (x *index) add(e *entry, text string) {
 	for i := range len(text) {
 		c := text[i]
 		if c >= utf8.RuneSelf {
-			r := strings.ToLower(text[i:])
-			x.buf = append(x.buf, r...)
-			e.mask |= maskOf(r)
+			from := len(x.buf)
+			x.buf = appendFold(x.buf, text[i:])
+			e.mask |= maskOf(string(x.buf[from:]))
 			return
 		}
 		if 'A' <= c && c <= 'Z' {
@@ -236,7 +236,7 @@ type query struct {
 
 func newQuery(text string) query {
 	var words []string
-	for _, word := range strings.Fields(strings.ToLower(text)) {
+	for _, word := range strings.Fields(fold(text)) {
 		if !slices.Contains(words, word) {
 			words = append(words, word)
 		}

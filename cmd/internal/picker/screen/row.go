@@ -122,19 +122,22 @@ func (k *rowLook) title(r *listing.Row, width int, base, look style, gone bool) 
 
 // marks returns the byte ranges of a text that match the words.
 func (k *rowLook) marks(text string) (ranges [][2]int) {
-	lower := strings.ToLower(text)
+	if len(k.words) == 0 {
+		return nil
+	}
+	folded, from := foldAt(text)
 	for _, w := range k.words {
-		if at := strings.Index(lower, w); at >= 0 && len(lower) == len(text) {
-			ranges = append(ranges, [2]int{at, at + len(w)})
+		if at := strings.Index(folded, w); at >= 0 {
+			ranges = append(ranges, [2]int{from[at], from[at+len(w)]})
 			continue
 		}
-		if !scattered(lower, w, span) {
+		if !scattered(folded, w, span) {
 			continue
 		}
-		for _, found := range fuzzy.FindNoSort(w, []string{text}) {
+		for _, found := range fuzzy.FindNoSort(w, []string{folded}) {
 			for _, at := range found.MatchedIndexes {
-				_, size := utf8.DecodeRuneInString(text[at:])
-				ranges = append(ranges, [2]int{at, at + size})
+				_, size := utf8.DecodeRuneInString(folded[at:])
+				ranges = append(ranges, [2]int{from[at], from[at+size]})
 			}
 		}
 	}
