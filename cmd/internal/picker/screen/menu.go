@@ -17,15 +17,16 @@ type menu struct {
 
 // key handles a key: arrows and the first letters of items move, Enter chooses.
 func (n *menu) key(m *model, key tea.KeyPressMsg) tea.Cmd {
+	page := max(m.layout().height-1, 1)
 	switch stroke := key.Keystroke(); stroke {
 	case "up", "ctrl+p", "shift+tab", "left":
 		n.cursor = (n.cursor + len(n.items) - 1) % len(n.items)
 	case "down", "ctrl+n", "tab", "right":
 		n.cursor = (n.cursor + 1) % len(n.items)
 	case "pgup":
-		n.cursor = max(n.cursor-m.layout().height+1, 0)
+		n.cursor = max(n.cursor-page, 0)
 	case "pgdown":
-		n.cursor = min(n.cursor+m.layout().height-1, len(n.items)-1)
+		n.cursor = min(n.cursor+page, len(n.items)-1)
 	case "home":
 		n.cursor = 0
 	case "end":

@@ -161,12 +161,16 @@ func checkFits(t *testing.T, m *model) {
 	}
 }
 
-// TestTooSmall: one line says so.
+// TestTooSmall: one line says so, and keys still work.
 func TestTooSmall(t *testing.T) {
 	for _, size := range [][2]int{{39, 24}, {80, 7}, {5, 2}} {
 		drive(t, options(conversations()), size[0], size[1], func(d *driver) {
 			if text := d.m.View().Content; strings.Contains(text, "\n") || !strings.HasPrefix("too small: 40×8 needed", strings.TrimRight(text, "… ")) {
 				t.Errorf("%v: %q", size, text)
+			}
+			d.press("pgdown", "pgup", "alt+a", "pgdown", "c", "pgup", "pgup", "g", "pgdown", "pgdown")
+			if n := d.m.menu; d.m.mode != choosing || n.cursor != len(n.items)-1 {
+				t.Errorf("%v: after PgDn, the cursor is at %d of %q", size, n.cursor, n.items)
 			}
 		})
 	}
