@@ -1,11 +1,14 @@
 package screen
 
 import (
+	"bytes"
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
 
 	"cortext/cmd/internal/picker"
 )
@@ -74,4 +77,24 @@ func TestWindowTitle(t *testing.T) {
 			t.Errorf("the title becomes %q", title)
 		}
 	})
+}
+
+// TestCursorShape: the cursor keeps the shape that the user has given it.
+func TestCursorShape(t *testing.T) {
+	var out bytes.Buffer
+	m := newModel(t.Context(), options(conversations()))
+	p := tea.NewProgram(m, tea.WithInput(nil), tea.WithOutput(&out), tea.WithWindowSize(80, 24), tea.WithoutSignalHandler())
+	go func() {
+		for _, key := range []rune{'l', tea.KeyF1, tea.KeyEscape, tea.KeyTab, tea.KeyTab} {
+			p.Send(tea.KeyPressMsg{Code: key})
+		}
+		p.Quit()
+	}()
+	if _, err := p.Run(); err != nil {
+		t.Fatal(err)
+	}
+	m.work.wait()
+	if !strings.Contains(out.String(), ansi.ShowCursor) || regexp.MustCompile(`\x1b\[\d* q`).MatchString(out.String()) {
+		t.Errorf("it draws %q", out.String())
+	}
 }

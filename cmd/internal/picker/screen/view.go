@@ -42,11 +42,19 @@ func (m *model) View() tea.View {
 	switch {
 	case m.mode == naming:
 		_, at := m.topic.view(m.ruler, m.width-4)
-		v.Cursor = tea.NewCursor(2+at, 2)
+		v.Cursor = cursorAt(2+at, 2)
 	case m.mode == browsing && !m.inList:
-		v.Cursor = tea.NewCursor(cursor, 0)
+		v.Cursor = cursorAt(cursor, 0)
 	}
 	return v
+}
+
+// asItIs is the shape that a terminal's cursor has already. Package tea sends no sequence for it, as
+// it does for the shapes that it names, of which it leaves one when it ends.
+const asItIs tea.CursorShape = -1
+
+func cursorAt(x, y int) *tea.Cursor {
+	return &tea.Cursor{Position: tea.Position{X: x, Y: y}, Shape: asItIs}
 }
 
 // middle draws the part between the words and the keys.
