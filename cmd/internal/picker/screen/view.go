@@ -67,7 +67,7 @@ func (f *frame) middle() []string {
 		lines = f.menu.view(f.ruler, f.l)
 	case f.mode == naming:
 		text, _ := f.topic.view(f.ruler, f.width-4)
-		label := "The topic of the new " + clean(f.choice.Type) + ":"
+		label := "The topic of the new " + clean(f.choice.Type) + " conversation:"
 		if f.pending.Input != "" {
 			label = f.pending.Input
 		}
