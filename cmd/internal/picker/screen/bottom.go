@@ -44,7 +44,7 @@ func (f *frame) hints() (all []hint) {
 	for i, a := range f.o.Actions {
 		add(len(f.list.items) > 0, hint{key: string(a.Key), does: a.Name, rank: 8 + i, letter: true, off: f.o.ReadOnly != ""})
 	}
-	add(f.o.Undo != nil, hint{key: "u", does: "undo", rank: 19, letter: true, off: f.o.ReadOnly != ""})
+	add(f.o.Undo != nil && f.undoable > 0, hint{key: "u", does: "undo", rank: 19, letter: true, off: f.o.ReadOnly != ""})
 	add(f.answer.hidden > 0 && !f.said.on, hint{key: "h", does: "hidden", rank: 20, letter: true})
 	add(len(f.list.items) > 0, hint{key: "y", does: "copy id", rank: 21, letter: true})
 	add(f.o.Search != nil && !f.said.on, hint{key: "/", does: "said", rank: 7, letter: typing})

@@ -3,7 +3,10 @@ package screen
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
+
+	"github.com/charmbracelet/x/ansi"
 
 	"cortext/cmd/internal/listing"
 	"cortext/cmd/internal/picker"
@@ -43,7 +46,7 @@ func TestFork(t *testing.T) {
 	})
 }
 
-// TestUndo: u undoes, and says what, or why it cannot.
+// TestUndo: u undoes, and says what, or why it cannot. It is offered after an action.
 func TestUndo(t *testing.T) {
 	o := options(conversations())
 	left := []string{"removed"}
@@ -54,8 +57,20 @@ func TestUndo(t *testing.T) {
 		left = nil
 		return "back again", nil
 	}
-	drive(t, o, 80, 24, func(d *driver) {
+	o.Actions = []picker.Action{{Key: 'x', Name: "archive"}}
+	o.Act = func(context.Context, picker.Action, listing.Row) (string, error) { return "archived", nil }
+	drive(t, o, 200, 60, func(d *driver) {
+		offered := func(want bool) {
+			t.Helper()
+			if text := d.m.View().Content; strings.Contains(ansi.Strip(text), " u undo ") != want {
+				t.Errorf("it is offered: %t\n%s", !want, text)
+			}
+		}
+		offered(false)
+		d.press("alt+x")
+		offered(true)
 		d.press("alt+u")
+		offered(false)
 		if d.m.notice.text != "back again" || d.m.notice.failed {
 			t.Errorf("%q", d.m.notice.text)
 		}

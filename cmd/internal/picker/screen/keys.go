@@ -138,7 +138,7 @@ func (m *model) command(letter rune) (tea.Cmd, bool) {
 		}
 		return m.work.do(func() tea.Msg {
 			said, err := m.o.Undo(m.ctx)
-			return acted{said, err}
+			return acted{said, err, -1}
 		}), true
 	case 'y':
 		if row := m.chosen(); row != nil {

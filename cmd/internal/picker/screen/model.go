@@ -41,6 +41,8 @@ type model struct {
 	notice  notice
 	click   click
 	choice  picker.Choice
+
+	undoable int // actions that were not undone
 }
 
 func newModel(ctx context.Context, o picker.Options) *model {
@@ -75,6 +77,7 @@ type (
 	acted struct {
 		said string
 		err  error
+		more int // 1 for an action, which can be undone if it did not fail; -1 for an undo
 	}
 	prompted struct { // the user's prompts, for a fork
 		row     listing.Row
@@ -172,6 +175,9 @@ func (m *model) update(msg tea.Msg) tea.Cmd {
 		m.notice.fail(msg.err)
 		if msg.err == nil {
 			m.notice.say(msg.said)
+		}
+		if msg.err == nil || msg.more < 0 {
+			m.undoable = max(m.undoable+msg.more, 0)
 		}
 		if m.everywhere {
 			return m.loadEverywhere()
