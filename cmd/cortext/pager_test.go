@@ -109,3 +109,21 @@ func TestNoColor(t *testing.T) {
 		}
 	}
 }
+
+// TestJSONInTerminal: JSON that is printed on a terminal does not control it. In a pipe, it is as
+// always.
+func TestJSONInTerminal(t *testing.T) {
+	dir := t.TempDir()
+	must(t, "-C", dir, "init")
+	must(t, "-C", dir, "new", "plan", "first topic")
+	retitle(t, dir, "first topic", "first \u009b31mtopic\u202e")
+	for _, args := range [][]string{{"list", "--json"}, {"current", "--json"}} {
+		term := inTerminal(t, dir, append(args, "--no-pager")...)
+		if err := term.WaitFor(`first \u009b31mtopic\u202e`, patience); err != nil {
+			t.Errorf("%q: %v\n%s", args, err, term.Screen())
+		}
+		if out := must(t, append([]string{"-C", dir}, args...)...); !strings.Contains(out, "first \u009b31mtopic\u202e") {
+			t.Errorf("%q in a pipe: %s", args, out)
+		}
+	}
+}

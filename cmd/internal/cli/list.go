@@ -134,7 +134,7 @@ func printList(a *app, sel *selection, o *listOptions) error {
 	}
 	err := a.pager.show(func(out io.Writer) error {
 		if a.screen.asJSON {
-			return sel.printJSON(out)
+			return safely(out, sel.printJSON)
 		}
 		rows, err := sel.rows()
 		if err != nil {

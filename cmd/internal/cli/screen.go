@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -75,9 +76,25 @@ func (s screen) hint(text string) { fmt.Fprintf(s.errw, "cortext: hint: %s\n", v
 
 // json prints v on one line.
 func (s screen) json(v any) error {
-	enc := json.NewEncoder(s.out)
-	enc.SetEscapeHTML(false)
-	return enc.Encode(v)
+	return safely(s.out, func(out io.Writer) error {
+		enc := json.NewEncoder(out)
+		enc.SetEscapeHTML(false)
+		return enc.Encode(v)
+	})
+}
+
+// safely calls print, which writes JSON, with a stream. For a terminal, it escapes what could
+// control it.
+func safely(out io.Writer, print func(io.Writer) error) error {
+	if !isTerminal(out) {
+		return print(out)
+	}
+	var all bytes.Buffer
+	if err := print(&all); err != nil {
+		return err
+	}
+	_, err := out.Write(shown.JSON(all.Bytes()))
+	return err
 }
 
 // ago formats the time since a conversation was last active.

@@ -42,6 +42,22 @@ func Text(s string) string {
 	return sb.String()
 }
 
+// JSON makes JSON safe for a terminal: it escapes, in strings, what [Text] escapes. The values stay
+// the same.
+func JSON(text []byte) []byte {
+	safe := make([]byte, 0, len(text))
+	for i := 0; i < len(text); {
+		r, n := utf8.DecodeRune(text[i:])
+		if hidden(r, n) {
+			safe = fmt.Appendf(safe, `\u%04x`, r)
+		} else {
+			safe = append(safe, text[i:i+n]...)
+		}
+		i += n
+	}
+	return safe
+}
+
 func hidden(r rune, size int) bool {
 	switch {
 	case r == '\n' || r == '\t':
