@@ -17,7 +17,7 @@ import (
 // sample is a row with typical values, for trying out a template.
 var sample = row{Listed: listing.Listed{
 	ID: "01kajbx5k9p3e7h0k4n8q2s6hv", ConversationID: "1030-brainstorm-api-design-s6hv", Path: "conversations/2025-11-22/1030-brainstorm-api-design-s6hv",
-	Title: "API design", Type: "brainstorm", Status: "paused", Agent: "claude", CreatedAt: "2025-11-22T10:30:00.000Z", LastActive: "2025-11-22T11:30:00.000Z",
+	Title: "API design", Type: "brainstorm", Status: "paused", Agent: "claude", LastAgent: "claude", CreatedAt: "2025-11-22T10:30:00.000Z", LastActive: "2025-11-22T11:30:00.000Z",
 	MessageCount: 24, Tokens: 9000, Summary: "REST.", Tags: []string{"api", "http", "draft"}, Model: "model", Provider: "provider", Description: "API design", Workspace: "/w",
 }}
 

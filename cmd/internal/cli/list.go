@@ -37,10 +37,11 @@ accept.
 
 A template of --format is in the syntax of Go's text/template, as in docker and gh. Its
 fields are {{.ID}}, {{.ConversationID}}, {{.Path}}, {{.Title}}, {{.Type}}, {{.Status}},
-{{.Archived}}, {{.Agent}}, {{.Model}}, {{.Provider}}, {{.CreatedAt}}, {{.LastActive}},
-{{.MessageCount}}, {{.Tokens}}, {{.Summary}}, {{.Description}}, {{.Tags}}, {{.Waiting}},
-{{.Workspace}}. The functions are json, join, lower, upper, ago, and those of Go: {{json .}}
-prints all fields. Each conversation is printed on its own line.`,
+{{.Archived}}, {{.Agent}} (where it began), {{.LastAgent}}, {{.Model}}, {{.Provider}},
+{{.CreatedAt}}, {{.LastActive}}, {{.MessageCount}}, {{.Tokens}}, {{.Summary}},
+{{.Description}}, {{.Tags}}, {{.Waiting}}, {{.Workspace}}. The functions are json, join,
+lower, upper, ago, and those of Go: {{json .}} prints all fields. Each conversation is
+printed on its own line.`,
 		Example: "  cortext list --type plan,debug --since \"2 weeks ago\"\n  cortext list --status all --sort tokens --limit 10\n  cortext list --all --format '{{.ID}} {{.Title}}'",
 		Args:    args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {

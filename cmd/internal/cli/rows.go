@@ -14,7 +14,6 @@ import (
 // A row is a conversation in a list. Templates of --format use the names of its fields.
 type row struct {
 	listing.Listed
-	last    string // the agent last used
 	damaged bool
 	active  time.Time // LastActive
 }
@@ -46,10 +45,10 @@ func plainRow(e store.Entry) row {
 	r := row{
 		Listed: listing.Listed{
 			ID: s.ID, ConversationID: s.ConversationID, Path: e.Path, Title: s.DisplayTitle(), Type: s.ConversationType,
-			Status: workspace.ShownStatus(e), Archived: s.Archived, Agent: s.AgentConfig.Agent, CreatedAt: s.CreatedAt, LastActive: s.LastActive,
+			Status: workspace.ShownStatus(e), Archived: s.Archived, Agent: s.AgentConfig.Agent, LastAgent: s.LastAgent(), CreatedAt: s.CreatedAt, LastActive: s.LastActive,
 			MessageCount: s.MessageCount, Tokens: s.Tokens, Summary: s.ContextSummary, Tags: s.Tags, Model: s.AgentConfig.Model, Description: s.Description,
 		},
-		last: s.LastAgent(), damaged: len(e.Damage) > 0 && !isNewer(e), active: s.LastActive.Time(),
+		damaged: len(e.Damage) > 0 && !isNewer(e), active: s.LastActive.Time(),
 	}
 	if p := s.AgentConfig.Provider; p != nil {
 		r.Provider = p.Type

@@ -164,7 +164,7 @@ func (s *selection) rows() (iter.Seq[row], error) {
 	return func(yield func(row) bool) {
 		for i, k := range s.places() {
 			l := s.pages[i].Row(k)
-			r := row{Listed: l.Listed(), last: l.LastAgent(), damaged: l.Damaged, active: l.LastActive}
+			r := row{Listed: l.Listed(), damaged: l.Damaged, active: l.LastActive}
 			r.Waiting = s.waiting[i][r.Path]
 			if s.named {
 				r.Workspace = s.workspaces[i].Here.Workspace()

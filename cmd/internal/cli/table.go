@@ -59,7 +59,7 @@ func (s screen) tableOf(w io.Writer, width int) *table {
 		{head: "ID", most: 15, cell: func(r *row) string { return oneLine(r.short()) }},
 		{head: "WHEN", most: 16, cell: when},
 		{head: "STATUS", rank: 3, most: 18, cell: func(r *row) string { return oneLine(r.state()) }},
-		{head: "AGENT", rank: 4, most: 12, cell: func(r *row) string { return oneLine(r.last) }},
+		{head: "AGENT", rank: 4, most: 12, cell: func(r *row) string { return oneLine(r.LastAgent) }},
 		{head: "MSGS", rank: 1, most: 12, right: t.width > 0, cell: count},
 		{head: "TYPE", rank: 2, most: 14, cell: func(r *row) string { return oneLine(r.Type) }},
 		{head: "TITLE", cell: func(r *row) string { return oneLine(r.Title) }},

@@ -27,8 +27,8 @@ func hostileRows() (rows []row) {
 		at := testNow.Add(-time.Duration(i*i*i) * 7 * time.Hour)
 		rows = append(rows, row{Listed: listing.Listed{
 			ID: "01kan", Path: fmt.Sprintf("conversations/2025-11-22/1030-plan-x-a%03d", i), Title: title, Type: "plan", Status: "paused", Agent: "claude",
-			MessageCount: i * 100, Tags: []string{}, LastActive: schema.NewTime(at), CreatedAt: schema.NewTime(at),
-		}, last: "claude", active: at})
+			MessageCount: i * 100, Tags: []string{}, LastActive: schema.NewTime(at), CreatedAt: schema.NewTime(at), LastAgent: "claude",
+		}, active: at})
 	}
 	return rows
 }

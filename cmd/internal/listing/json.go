@@ -19,7 +19,8 @@ type Listed struct {
 	Type           string      `json:"type"`
 	Status         string      `json:"status"` // "newer" if a later cortext wrote it
 	Archived       bool        `json:"archived"`
-	Agent          string      `json:"agent"`
+	Agent          string      `json:"agent"`      // that it began in
+	LastAgent      string      `json:"last_agent"` // that it was last used in
 	CreatedAt      schema.Time `json:"created_at"`
 	LastActive     schema.Time `json:"last_active"`
 	MessageCount   int         `json:"message_count"`
@@ -27,7 +28,7 @@ type Listed struct {
 	Summary        string      `json:"summary"`
 	Tags           []string    `json:"tags"`
 	Waiting        int         `json:"waiting"` // messages that are not in the work tree's log yet
-	Model          string      `json:"model"`
+	Model          string      `json:"model"`   // that answered last
 	Provider       string      `json:"provider"`
 	Description    string      `json:"description"`         // the first message of the user, shortened
 	Workspace      string      `json:"workspace,omitempty"` // the absolute path of its folder, with --all
@@ -48,6 +49,7 @@ func (r *Listed) Append(b []byte) []byte {
 	text("status", r.Status)
 	b = strconv.AppendBool(append(b, `,"archived":`...), r.Archived)
 	text("agent", r.Agent)
+	text("last_agent", r.LastAgent)
 	text("created_at", string(r.CreatedAt))
 	text("last_active", string(r.LastActive))
 	b = strconv.AppendInt(append(b, `,"message_count":`...), int64(r.MessageCount), 10)
@@ -77,7 +79,7 @@ func (r Listed) MarshalJSON() ([]byte, error) { return r.Append(nil), nil }
 func (r *Row) Listed() Listed {
 	l := Listed{
 		ID: r.ID, ConversationID: path.Base(r.Path), Path: r.Path, Title: r.Title, Type: r.Type, Status: r.Status, Archived: r.Archived,
-		Agent: r.Agent, CreatedAt: schema.NewTime(r.Created), LastActive: schema.NewTime(r.LastActive), MessageCount: r.Messages, Tokens: r.Tokens,
+		Agent: r.Agent, LastAgent: r.LastAgent(), CreatedAt: schema.NewTime(r.Created), LastActive: schema.NewTime(r.LastActive), MessageCount: r.Messages, Tokens: r.Tokens,
 		Summary: r.Summary, Tags: r.Tags, Model: r.Model, Provider: r.Provider, Description: r.Description,
 	}
 	if l.Tags == nil {

@@ -165,6 +165,9 @@ func describeAgent(s *schema.Session, h schema.History) {
 			}
 		}
 	}
+	if p := a.Provider; p != nil && p.Model != "" && p.Model != a.Model {
+		a.Provider = nil // it was another model's
+	}
 }
 
 // speechBytes is how much of the beginning and end of a message titles and summaries look
