@@ -61,8 +61,8 @@ func fenceMark(l string) string {
 	return ""
 }
 
-// dropBlocks removes the blocks that programs add to a prompt. Of an unclosed block
-// it removes only the tag.
+// dropBlocks removes the blocks that programs add to a prompt. Of an unclosed block, and of
+// a paste, it removes only the tags.
 func dropBlocks(s string) string {
 	var sb strings.Builder
 	open := map[string]bool{} // names of unclosed blocks
@@ -71,10 +71,10 @@ func dropBlocks(s string) string {
 		if at == nil {
 			return sb.String() + s
 		}
-		name := s[at[2]:at[3]]
+		name, begins := s[at[2]:at[3]], at[2] == at[0]+1
 		sb.WriteString(s[:at[0]])
 		s = s[at[1]:]
-		if !open[name] {
+		if begins && !open[name] {
 			_, rest, ends := strings.Cut(s, "</"+name+">")
 			if open[name] = !ends; ends {
 				s = rest

@@ -74,6 +74,7 @@ func TestSentences(t *testing.T) {
 		{"a rule ends a list", "- one\n---\n  two", []string{"-one", "two"}},
 		{"signs in front", "✅ One\n- ⚠️ Two", []string{"One", "-Two"}},
 		{"blocks", "<system-reminder>One.\nTwo.</system-reminder>Three <b>x</b> <a-b>", []string{"Three x"}},
+		{"a paste", "Why?\n\n<pasted_content id=\"776c\">\nOne.\n</pasted_content id=\"776c\">\n\nTwo.", []string{"Why?", "One.", "Two."}},
 		{"a block that stays open", "<system-reminder>One", []string{"One"}},
 		{"no blocks", "a <- b and <-c> and <d_> and <e", []string{"a <- b and <-c> and <d_> and <e"}},
 		{"nothing", " \n\n", nil},
