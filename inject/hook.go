@@ -32,7 +32,7 @@ type Event struct {
 	Unexpanded bool   // for PromptSubmit: the agent does not know the command and sends it to the model as typed
 	PromptID   string // the agent's id for it; may be empty
 	LastReply  string // for TurnEnd: the model's last text; the transcript may get it a moment later
-	New        bool   // for SessionStart: the session is new, not resumed
+	New        bool   // for SessionStart: the session is new, neither resumed nor a fork
 	Compacted  bool   // for SessionStart: the agent summed up the context of a session that goes on
 	Cleared    bool   // for SessionStart and SessionEnd: the user emptied the context; the program continues
 	Process    string // distinguishes processes of the agent; may be empty

@@ -48,7 +48,7 @@ func (agent) Hook(m inject.Machine, event string, input []byte) (inject.Event, e
 	switch e.Type {
 	case inject.SessionStart:
 		e.Compacted = in.Source == "compact"
-		e.New = in.Source != "resume" && !e.Compacted
+		e.New = in.Source != "resume" && in.Source != "fork" && !e.Compacted
 		e.Cleared = in.Source == "clear"
 	case inject.TurnEnd:
 		e.LastReply = in.LastReply

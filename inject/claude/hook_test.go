@@ -43,6 +43,7 @@ func TestHook(t *testing.T) {
 	}{
 		{"SessionStart", `"source":"startup"`, began(true, false)},
 		{"SessionStart", `"source":"resume"`, began(false, false)},
+		{"SessionStart", `"source":"fork"`, began(false, false)},
 		{"SessionStart", `"source":"compact"`, with(func(e *inject.Event) { e.Type, e.Compacted = inject.SessionStart, true })},
 		{"SessionStart", `"source":"clear"`, began(true, true)},
 		{"UserPromptSubmit", `"prompt":"/workspace.plan a\nb","prompt_id":"p","permission_mode":"auto"`, with(func(e *inject.Event) {

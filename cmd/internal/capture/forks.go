@@ -57,7 +57,8 @@ func (f *forks) bindFork(n session, b *binding.Binding) error {
 	if err := f.captureOriginals(n.agent, roots[0]); err != nil {
 		return err
 	}
-	for _, s := range f.shared(n, roots[0]) {
+	shared, stopped := f.shared(n, roots[0])
+	for _, s := range shared {
 		copied := binding.Segment{Segment: registry.Segment{Path: s.Path, ID: s.ID, After: s.After, Fork: true, Kept: s.Kept}}
 		if len(b.Segments) > 0 {
 			copied.From = binding.MessageFrom + s.Start // a fork gives its copies new prompt ids
@@ -72,7 +73,7 @@ func (f *forks) bindFork(n session, b *binding.Binding) error {
 		}
 		b.Segments = append(b.Segments, copied)
 	}
-	b.Current = max(len(b.Segments)-1, 0)
+	b.Current, b.Stopped = max(len(b.Segments)-1, 0), stopped
 	return nil
 }
 
@@ -122,9 +123,9 @@ func (f *forks) bindSkipped(agent inject.Agent, nativeID, root string) {
 }
 
 // shared returns the segments of a fork's original up to the fork, or none if the original
-// is not one of our sessions. If several sessions begin alike because one is a fork of the
+// is not one of our sessions, and whether the user stopped the last one. If several sessions begin alike because one is a fork of the
 // other, it picks the one with which the fork shares most of its last lines.
-func (f *forks) shared(n session, root string) []binding.Segment {
+func (f *forks) shared(n session, root string) (segments []binding.Segment, stopped bool) {
 	known := f.bindings.All(n.agent.Name())
 	delete(known, schema.PathElement(n.id)+".json")
 	for name, b := range known {
@@ -133,7 +134,7 @@ func (f *forks) shared(n session, root string) []binding.Segment {
 		}
 	}
 	if len(known) == 0 {
-		return nil
+		return nil, false
 	}
 	lines := lastLines(n.agent, n.transcript)
 	var best *binding.Binding
@@ -151,7 +152,7 @@ func (f *forks) shared(n session, root string) []binding.Segment {
 			best, most, last = b, shared, newest
 		}
 	}
-	return best.Segments[:last+1] // later segments are not part of the fork
+	return best.Segments[:last+1], best.Stopped && best.Current == last // later segments are not part of the fork
 }
 
 // lastLines returns the ids of the last lines of a transcript.
