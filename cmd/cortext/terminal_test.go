@@ -100,7 +100,7 @@ func TestInitAsks(t *testing.T) {
 			t.Fatalf("%v\n%s", err, term.Screen())
 		}
 		said := strings.Join(strings.Fields(term.Screen()), " ")
-		for _, text := range []string{"OpenCode is not installed: run npm install -g opencode-ai", "cortext is not on your PATH. The hooks find it.", "Next: commit these files"} {
+		for _, text := range []string{"OpenCode is not installed: run npm install -g opencode-ai", "cortext is not on your PATH. The agents find it.", "Next: commit these files"} {
 			if !strings.Contains(said, text) {
 				t.Errorf("%q: it does not say %q:\n%s", c.agents, text, term.Screen())
 			}

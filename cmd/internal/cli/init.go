@@ -464,7 +464,7 @@ func (r *initRun) checkPath() {
 		r.app.screen.warn("cortext is not on your PATH, where the hooks look for it: they do nothing until it is")
 		return
 	}
-	fmt.Fprintf(r.app.screen.out, "cortext is not on your PATH. The hooks find it. To type it:\n  export PATH=\"$PATH:%s\"\n", visible(r.fromHome(links.dir, "$HOME")))
+	fmt.Fprintf(r.app.screen.out, "cortext is not on your PATH. The agents find it. To type it:\n  export PATH=\"$PATH:%s\"\n", visible(r.fromHome(links.dir, "$HOME")))
 }
 
 // fromHome shortens a path in the user's home.
