@@ -211,22 +211,41 @@ func (x Exchange) mergeOnce(ctx context.Context, up upstream) (merged bool, err 
 // wholeMerge calls a function that merges in root with git. A merge that is killed in the middle
 // leaves changed files that the index does not know about, so it runs to its end even if ctx has
 // ended. But if nobody attends, it does not wait for ever for what signs the commit, or for a hook:
-// it is ended once git has noted which merge is under way, as it has after the hook pre-merge-commit.
+// it is ended once git has written what it merged.
 func wholeMerge(ctx context.Context, root string, merge func(context.Context) error) error {
 	whole, end := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer end(nil)
+	head, staged := commitAndIndex(whole, root)
 	if !attended() {
 		defer time.AfterFunc(mostMerge, func() {
 			for !exists(filepath.Join(Dir(root), "MERGE_HEAD")) && sleep(whole, leastTry) == nil {
+				if h, s := commitAndIndex(whole, root); h != head || s != staged {
+					break
+				}
 			}
 			end(fmt.Errorf("git merge took longer than %v: run it yourself to see what it waits for", mostMerge))
 		}).Stop()
 	}
 	err := merge(whole)
-	if slow := context.Cause(whole); err != nil && slow != nil {
-		return slow
+	slow := context.Cause(whole)
+	if err == nil || slow == nil {
+		return err
 	}
-	return err
+	switch h, s := commitAndIndex(context.WithoutCancel(ctx), root); {
+	case h != head: // a hook after the merge
+		return nil
+	case s != staged && Operation(root) == "": // the hook pre-merge-commit
+		_, err = read(context.WithoutCancel(ctx), root, "reset", "--quiet", "--merge")
+		return errors.Join(slow, err)
+	}
+	return slow
+}
+
+// commitAndIndex returns HEAD's commit, and what the index has that the commit has not.
+func commitAndIndex(ctx context.Context, root string) (commit, changes string) {
+	commit, _ = read(ctx, root, "rev-parse", "--verify", "--quiet", "HEAD")
+	changes, _ = read(ctx, root, "diff-index", "--cached", "--no-renames", "HEAD", "--")
+	return commit, changes
 }
 
 // abort aborts the merge that is under way, if there is one. If another process holds the

@@ -220,18 +220,27 @@ func TestPasswordOfRemote(t *testing.T) {
 }
 
 // TestMergeWaits: a merge that nobody attends does not wait for ever for a hook, and leaves
-// everything as it was.
+// everything as it was, unless the merge is done.
 func TestMergeWaits(t *testing.T) {
 	most := mostMerge
 	t.Cleanup(func() { mostMerge = most })
 	mostMerge = time.Millisecond
-	p := newPair(t)
-	p.add("conversations/log", "ours")
-	p.theirs.add("conversations/log", "theirs")
-	p.write(".git/hooks/commit-msg", "#!/bin/sh\nsleep 60\n")
-	if err := os.Chmod(filepath.Join(p.root, ".git/hooks/commit-msg"), 0o755); err != nil {
-		t.Fatal(err)
+	for _, hook := range []string{"pre-merge-commit", "commit-msg", "post-merge"} {
+		p := newPair(t)
+		p.add("conversations/log", "ours")
+		p.theirs.add("conversations/log", "theirs")
+		p.write(".git/hooks/"+hook, "#!/bin/sh\nsleep 60\n")
+		if err := os.Chmod(filepath.Join(p.root, ".git/hooks", hook), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		p.git("fetch", "--quiet")
+		if hook != "post-merge" {
+			p.untouched(p.exchange(), errors.New("git merge took longer than 1ms: run it yourself"))
+			continue
+		}
+		got, err := p.exchange().Pull(context.Background())
+		if text := p.read("conversations/log"); err != nil || !got.Merged || text != "begun\nours\ntheirs\n" {
+			t.Errorf("%+v, %v: %q", got, err, text)
+		}
 	}
-	p.git("fetch", "--quiet")
-	p.untouched(p.exchange(), errors.New("git merge took longer than 1ms: run it yourself"))
 }
