@@ -1,7 +1,6 @@
 package git
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"net/url"
@@ -79,26 +78,39 @@ func Clone(ctx context.Context, from, url, dir string) error {
 }
 
 // Origin returns the URL of the usual remote of dir's repository, or of the first by name; or "".
+// The remotes of the user's configuration do not count: all repositories have them.
 func Origin(ctx context.Context, dir string) string {
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
-	names, err := remotes(ctx, dir)
-	if err != nil || len(names) == 0 {
-		return ""
+	names, _ := remotes(ctx, dir)
+	if first := usual(names); first != "" {
+		names = append([]string{first}, names...)
 	}
-	out, err := read(ctx, dir, "remote", "get-url", cmp.Or(usual(names), names[0]))
-	if err != nil {
-		return ""
+	for _, name := range names {
+		if out, err := read(ctx, dir, "remote", "get-url", name); err == nil { // it knows no others
+			return strings.TrimSpace(out)
+		}
 	}
+	return ""
+}
+
+// fetchURL returns the URL that git fetches a remote from, as the user's settings rewrite it, or
+// "". It takes a URL, too.
+func fetchURL(ctx context.Context, dir, remote string) string {
+	out, _ := read(ctx, dir, "ls-remote", "--get-url", "--", remote)
 	return strings.TrimSpace(out)
 }
 
 // replicated reports whether a remote is fetched from another repository than it is pushed to:
 // a copy, which may be behind. The ways to reach one repository may differ.
 func replicated(ctx context.Context, root, remote string) bool {
-	from, err := read(ctx, root, "remote", "get-url", remote)
-	to, pushErr := read(ctx, root, "remote", "get-url", "--push", remote)
-	return err == nil && pushErr == nil && Spelled(from) != Spelled(to)
+	from := fetchURL(ctx, root, remote)
+	to, err := read(ctx, root, "remote", "get-url", "--push", remote)
+	if err != nil {
+		first, _, _ := strings.Cut(pushURLs(ctx, root, remote), "\n")
+		to = fetchURL(ctx, root, first)
+	}
+	return from != "" && to != "" && Spelled(from) != Spelled(strings.TrimSpace(to))
 }
 
 // anonymous returns a remote without the user and the password that its URL may have.
