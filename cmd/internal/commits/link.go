@@ -78,7 +78,7 @@ func Name(ctx context.Context, root, file, source, id string) error {
 	if source == "message" && bytes.Contains(text, []byte("\n"+workspace.SessionTrailer+": ")) {
 		return nil
 	}
-	given := source == "message" || source == "commit"
+	given := source == "message" || source == "commit" || source == "merge" // a revert that the user edits
 	return git.AddTrailer(ctx, root, file, workspace.SessionTrailer+": "+id, given)
 }
 
