@@ -114,7 +114,11 @@ func (f sessionFolder) read() (stored, error) {
 		}
 		return stored{}, nil
 	case errors.Is(err, lines.ErrNotRegular), errors.Is(err, errTooLarge):
-		return stored{damage: []Damage{damaged(name, Unreadable, err.Error())}, info: info, blocked: true}, nil
+		detail := err.Error()
+		if f.isLocked(sessionFile) {
+			detail = annexed
+		}
+		return stored{damage: []Damage{damaged(name, Unreadable, detail)}, info: info, blocked: true}, nil
 	case err != nil:
 		return stored{}, err
 	}

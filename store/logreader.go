@@ -38,6 +38,9 @@ func (f sessionFolder) open(name string) *logReader {
 	case errors.Is(err, fs.ErrNotExist):
 	case errors.Is(err, lines.ErrNotRegular):
 		d := damaged(l.name, NotRegular, err.Error())
+		if f.isLocked(name) {
+			l.standIn, d = annexed, damaged(l.name, Unreadable, annexed)
+		}
 		l.err = &d
 	case err != nil:
 		l.err = explain(err)

@@ -16,6 +16,9 @@ var standIns = []struct{ begin, says string }{
 	{"\x00GITCRYPT\x00", "encrypted by git-crypt: git-crypt unlock"},
 }
 
+// annexed is what a file is that git-annex keeps from being changed, as a link to where it has it.
+const annexed = "locked by git-annex: git annex unlock"
+
 // A StandInError means that git has a file, and the work tree has something else in its place.
 // Whatever is written there would be lost when the file comes, or the file would be.
 type StandInError struct {
@@ -55,17 +58,14 @@ func (l *Location) StandIn() error {
 		if err := log.close(); err != nil {
 			return err
 		}
-		if log.err != nil && says == "" {
-			says = l.locked(name)
-		}
 		if says != "" {
 			return &StandInError{log.name, says}
 		}
 	}
 	raw, err := l.readRaw()
 	says := standIn(bytes.NewReader(raw), int64(len(raw)))
-	if err != nil {
-		says = l.locked(sessionFile) // otherwise whoever reads it next says why it cannot be read
+	if err != nil && l.isLocked(sessionFile) {
+		says = annexed // otherwise whoever reads it next says why it cannot be read
 	}
 	if says != "" {
 		return &StandInError{l.file(sessionFile), says}
@@ -73,10 +73,18 @@ func (l *Location) StandIn() error {
 	return nil
 }
 
-// locked says what a file is that git-annex keeps from being changed, as a link to where it has it.
-func (f sessionFolder) locked(name string) string {
-	if target, err := f.s.root.Readlink(f.file(name)); err == nil && strings.Contains(filepath.ToSlash(target), ".git/annex/objects/") {
-		return "locked by git-annex: git annex unlock"
+// isLocked reports whether git-annex has locked a file.
+func (f sessionFolder) isLocked(name string) bool {
+	target, err := f.s.root.Readlink(f.file(name))
+	return err == nil && strings.Contains(filepath.ToSlash(target), ".git/annex/objects/")
+}
+
+// StandIn reports whether a file stands in for what git has. No repair changes it: what to do is in
+// the detail.
+func (d *Damage) StandIn() bool {
+	is := d.Detail == annexed
+	for _, s := range standIns {
+		is = is || d.Detail == s.says
 	}
-	return ""
+	return is && d.Kind == Unreadable
 }

@@ -26,10 +26,16 @@ func New(ws *workspace.Workspace, c *capture.Capture) Checker { return Checker{w
 func (c Checker) Damage(ctx context.Context, note func(string)) iter.Seq[store.Damage] {
 	return func(yield func(store.Damage) bool) {
 		named, damaged := map[string]bool{}, map[string]bool{}
+		elsewhere := map[string]bool{} // folders in which something stands in for what git has
 		for d := range c.ws.Check(ctx, note) {
 			named[d.File] = true
 			damaged[path.Dir(d.File)] = true
 			damaged[d.File] = true
+			if d.StandIn() {
+				elsewhere[path.Dir(d.File)] = true
+			} else if d.Kind == store.Missing && elsewhere[path.Dir(d.File)] {
+				continue // it is not: it comes with the file
+			}
 			if !yield(d) {
 				return
 			}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -64,12 +65,15 @@ func runCheck(ctx context.Context, a *app, w *opened) error {
 		return err
 	}
 	found := []foundDamage{}
-	newer := 0
+	newer, standIns := 0, 0
 	note := func(text string) { a.screen.warn(text) }
 	for d := range check.New(w.Workspace, w.capture).Damage(ctx, note) {
 		found = append(found, foundDamageOf(d))
 		if d.Kind == store.Newer {
 			newer++
+		}
+		if d.StandIn() {
+			standIns++
 		}
 		if !a.screen.asJSON {
 			fmt.Fprintln(a.screen.out, visible(d.Error()))
@@ -85,6 +89,7 @@ func runCheck(ctx context.Context, a *app, w *opened) error {
 		fmt.Fprintln(a.screen.out, "no damage")
 	case newer == len(found):
 		a.screen.hint("a later cortext wrote these files: update cortext")
+	case standIns == len(found): // each says what to do
 	default:
 		a.screen.hint("cortext repair mends what it can; cortext repair --dry-run shows how")
 	}
@@ -121,17 +126,20 @@ type checkedWorkspace struct {
 // be opened.
 func runCheckAll(cmd *cobra.Command, a *app) error {
 	list := []checkedWorkspace{}
-	bad := ""
+	bad, mendable := "", ""
 	for _, dir := range knownWorkspaces(a) {
 		checked := checkedWorkspace{Workspace: dir, Damage: []foundDamage{}}
 		err := checkIn(cmd, a, dir, func(d store.Damage) {
 			checked.Damage = append(checked.Damage, foundDamageOf(d))
+			if mendable == "" && !d.StandIn() {
+				mendable = dir
+			}
 			if !a.screen.asJSON {
 				fmt.Fprintf(a.screen.out, "%s: %s\n", visible(dir), visible(d.Error()))
 			}
 		})
 		if err != nil {
-			checked.Error = err.Error()
+			checked.Error, mendable = err.Error(), cmp.Or(mendable, dir)
 			a.screen.report(fmt.Errorf("%s: %w", dir, err))
 		}
 		if bad == "" && (err != nil || len(checked.Damage) > 0) {
@@ -148,8 +156,8 @@ func runCheckAll(cmd *cobra.Command, a *app) error {
 	}
 	switch {
 	case bad != "":
-		if !a.screen.asJSON {
-			a.screen.hint(shell.Quote("cortext", "-C", bad, "repair") + " mends what it can there; with --dry-run it shows how")
+		if !a.screen.asJSON && mendable != "" {
+			a.screen.hint(shell.Quote("cortext", "-C", mendable, "repair") + " mends what it can there; with --dry-run it shows how")
 		}
 		return errSilent
 	case len(list) == 0 && !a.screen.asJSON:
