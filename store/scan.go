@@ -36,6 +36,16 @@ func (l *Logs) Close() error {
 	return errors.Join(l.Messages.close(), l.Tools.close())
 }
 
+// StandIn returns a [*StandInError] if one of the logs stands in for what git has, or nil.
+func (l *Logs) StandIn() error {
+	for _, log := range []*Log{l.Messages, l.Tools} {
+		if log.standIn != "" {
+			return &StandInError{log.name, log.standIn}
+		}
+	}
+	return nil
+}
+
 // A Log is an open log. A missing log is empty.
 type Log struct{ logReader }
 

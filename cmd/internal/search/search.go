@@ -147,7 +147,11 @@ func (q *Query) conversation(from *Source, index *lookup, use *memory, place, hi
 	defer c.Close()
 	reading := &reading{Query: q, c: &c.Reader, entry: e, index: index, use: use}
 	defer reading.close()
-	return reading.search(found, have, hits)
+	result, err := reading.search(found, have, hits)
+	if err == nil && reading.logs != nil {
+		err = reading.logs.StandIn() // what git has in place of it was not searched
+	}
+	return result, err
 }
 
 // named searches the title and the summary of a conversation. It also returns the set of
