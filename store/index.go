@@ -24,26 +24,13 @@ import (
 
 const (
 	indexFile    = cacheDir + "/sessions"
-	indexVersion = "cortext sessions 1\n"
+	indexVersion = "cortext sessions 2\n"
 )
-
-// A Known is what the index knows about a conversation without parsing its
-// session.json.
-type Known struct {
-	ID      []byte
-	Status  []byte
-	natives []byte // source ids, each between newlines
-}
-
-// Has reports whether the native session with that id is among the sources.
-func (k Known) Has(nativeID string) bool {
-	return bytes.Contains(k.natives, []byte("\n"+nativeID+"\n"))
-}
 
 // A row of the index.
 type row struct {
 	look look
-	Known
+	id   []byte
 	raw  []byte
 	size int // in the file
 }
@@ -110,11 +97,7 @@ func (x *sessionIndex) add(name string, at look, raw []byte, sess *schema.Sessio
 	if !at.settled() {
 		return
 	}
-	natives := "\n"
-	for _, src := range sess.Sources {
-		natives += src.NativeID + "\n"
-	}
-	r := row{look: at, Known: Known{[]byte(sess.ID), []byte(sess.Status), []byte(natives)}, raw: raw}
+	r := row{look: at, id: []byte(sess.ID), raw: raw}
 	r.size = len(appendRow(nil, name, r))
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -133,7 +116,7 @@ var redactedMark = []byte("[redacted: ")
 func (x *sessionIndex) dropRedacted(name string, now row) {
 	marks := bytes.Count(now.raw, redactedMark)
 	for other, r := range x.rows {
-		if !bytes.Equal(r.ID, now.ID) || bytes.Count(r.raw, redactedMark) >= marks {
+		if !bytes.Equal(r.id, now.id) || bytes.Count(r.raw, redactedMark) >= marks {
 			continue
 		}
 		x.stale = true
@@ -220,7 +203,7 @@ func appendRow(b []byte, name string, r row) []byte {
 	for _, n := range [...]int64{r.look.kind, int64(r.look.inode), r.look.size, r.look.written, r.look.changed} {
 		b = binary.AppendVarint(b, n)
 	}
-	for _, text := range [][]byte{[]byte(name), r.ID, r.Status, r.natives, r.raw} {
+	for _, text := range [][]byte{[]byte(name), r.id, r.raw} {
 		b = binary.AppendUvarint(b, uint64(len(text)))
 		b = append(b, text...)
 	}
@@ -248,7 +231,7 @@ func parseRow(b []byte) (name string, r row, ok bool) {
 		rest = rest[n:]
 	}
 	r.look = look{numbers[0], uint64(numbers[1]), numbers[2], numbers[3], numbers[4]}
-	var texts [5][]byte
+	var texts [3][]byte
 	for i := range texts {
 		size, n := binary.Uvarint(rest)
 		if n <= 0 || size > uint64(len(rest)-n) {
@@ -256,7 +239,7 @@ func parseRow(b []byte) (name string, r row, ok bool) {
 		}
 		texts[i], rest = rest[n:n+int(size):n+int(size)], rest[n+int(size):]
 	}
-	r.ID, r.Status, r.natives, r.raw = texts[1], texts[2], texts[3], texts[4]
+	r.id, r.raw = texts[1], texts[2]
 	return string(texts[0]), r, true
 }
 

@@ -3,8 +3,6 @@
 package store
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,23 +10,19 @@ import (
 	"testing"
 	"time"
 
-	"cortext/schema"
 )
 
-// listed returns what another process lists: active or damaged conversations, and all.
+// listed returns what another process lists.
 func listed(tb testing.TB, dir string) string {
 	tb.Helper()
 	s := openTestStore(tb, dir)
 	var b strings.Builder
 	say := func(all []Entry, err error) {
 		for _, e := range all {
-			if e.Session.Status == schema.Active || len(e.Damage) > 0 {
-				fmt.Fprintf(&b, "%s %q %v %v\n", e.Path, e.Session.Title, e.Damage, e.Twins)
-			}
+			fmt.Fprintf(&b, "%s %q %s %v %v\n", e.Path, e.Session.Title, e.Session.Status, e.Damage, e.Twins)
 		}
 		fmt.Fprintln(&b, err)
 	}
-	say(s.ListAny(func(k Known) bool { return string(k.Status) == string(schema.Active) }))
 	say(s.List())
 	return b.String()
 }
@@ -150,18 +144,4 @@ func exchange(a, b string) error {
 		return err
 	}
 	return os.Rename(a+".x", b)
-}
-
-// TestListUntil: a list that nobody waits for any more ends, and says that it is not whole.
-func TestListUntil(t *testing.T) {
-	s := newTestStore(t)
-	writeFile(t, s, "conversations/2025-11-22/1000-chat-x-0001/.session/session.json", fmt.Sprintf(`{"version":"1.2","id":%q}`, testID("1")))
-	ctx, cancel := context.WithCancel(context.Background())
-	if list, err := s.ListUntil(ctx); len(list) != 1 || err != nil {
-		t.Errorf("%d conversations, %v", len(list), err)
-	}
-	cancel()
-	if list, err := s.ListUntil(ctx); len(list) != 0 || !errors.Is(err, context.Canceled) {
-		t.Errorf("%d conversations of a list that was given up, %v", len(list), err)
-	}
 }

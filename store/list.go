@@ -2,7 +2,6 @@ package store
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"io"
 	"io/fs"
@@ -34,32 +33,7 @@ type Entry struct {
 // List returns all conversations, most recently active first. Each folder below
 // conversations/<day>/ is one, with or without a .session/. Damage in one does not hide
 // others.
-func (s *Store) List() ([]Entry, error) {
-	list, _, err := s.ListWhole()
-	return list, err
-}
-
-// ListWhole is List and also reports whether it could read every folder.
-func (s *Store) ListWhole() (list []Entry, whole bool, err error) {
-	return lister{s, &s.index, func(Known) bool { return true }, context.Background()}.list()
-}
-
-// ListUntil is List, but gives up when ctx ends.
-func (s *Store) ListUntil(ctx context.Context) ([]Entry, error) {
-	list, _, err := lister{s, &s.index, func(Known) bool { return true }, ctx}.list()
-	return list, cmp.Or(ctx.Err(), err)
-}
-
-// ListAny is List, but may leave out conversations that keep does not want. Unless a
-// session.json changed since it was last read, keep alone decides; the caller must check
-// all others itself.
-func (s *Store) ListAny(keep func(Known) bool) ([]Entry, error) {
-	if len(s.Kept().WaitingPaths()) > 0 { // waiting records may belong to any conversation
-		return s.List()
-	}
-	list, _, err := lister{s, &s.index, keep, context.Background()}.list()
-	return list, err
-}
+func (s *Store) List() ([]Entry, error) { return lister{s, &s.index}.list() }
 
 // ListOf is [Store.List] for the conversations in some folders, and for waiting ones
 // that are in none of them. Folders that do not exist are left out. It reads their
@@ -80,22 +54,24 @@ func (s *Store) ListOf(folders []string) []Entry {
 }
 
 // A lister makes a list of conversations. It reads only those that have changed since the
-// index was written, and those of the others that keep accepts.
+// index was written.
 type lister struct {
 	s     *Store
 	index *sessionIndex // nil: read all files, and remember nothing
-	keep  func(Known) bool
-	ctx   context.Context // when it ends, the rest is left out
 }
 
-func (l lister) list() (list []Entry, whole bool, err error) {
-	folders, damage, err := conversationFolders(l.s.Files, conversationsDir)
+func (l lister) list() ([]Entry, error) {
+	folders, _, err := conversationFolders(l.s.Files, conversationsDir)
 	if err != nil {
-		return nil, false, explain(err)
+		return nil, explain(err)
 	}
 	l.s.index.prune(folders)
-	entries := l.readEntries(folders)
-	whole = !slices.ContainsFunc(damage, isUnreadable) && !slices.ContainsFunc(entries, func(e Entry) bool { return e.unread != nil })
+	entries := make([]Entry, len(folders))
+	inParallel(len(folders), func(i int) {
+		c := l.s.at("", folders[i])
+		r, _ := c.known()
+		entries[i] = l.entry(c, r)
+	})
 	entries = l.withWaiting(withoutTwins(entries))
 	at := make(map[string]time.Time, len(entries)) // parse each once
 	for _, e := range entries {
@@ -104,36 +80,7 @@ func (l lister) list() (list []Entry, whole bool, err error) {
 	slices.SortFunc(entries, func(a, b Entry) int {
 		return cmp.Or(at[b.Path].Compare(at[a.Path]), strings.Compare(b.Path, a.Path))
 	})
-	return entries, whole, nil
-}
-
-func isUnreadable(d Damage) bool { return d.Kind == Unreadable }
-
-// readEntries describes the conversations that keep wants, and those that share an id
-// with one of them.
-func (l lister) readEntries(folders []string) []Entry {
-	rows, entries := make([]row, len(folders)), make([]Entry, len(folders))
-	inParallel(len(folders), func(i int) {
-		if l.ctx.Err() != nil {
-			return
-		}
-		c, ok := l.s.at("", folders[i]), false
-		if rows[i], ok = c.known(); !ok || l.keep(rows[i].Known) {
-			entries[i] = l.entry(c, rows[i])
-		}
-	})
-	wanted := map[string]bool{}
-	for _, e := range entries {
-		if e.Session != nil {
-			wanted[schema.IDKey(e.Session.ID)] = true
-		}
-	}
-	inParallel(len(folders), func(i int) {
-		if entries[i].Session == nil && wanted[schema.IDKey(string(rows[i].ID))] {
-			entries[i] = l.entry(l.s.at("", folders[i]), rows[i])
-		}
-	})
-	return slices.DeleteFunc(entries, func(e Entry) bool { return e.Session == nil })
+	return entries, nil
 }
 
 // inParallel calls f with each number below n.
@@ -195,7 +142,7 @@ func (l lister) entry(c *Conversation, r row) Entry {
 		return Entry{Path: c.path, Session: sess, Damage: damage}
 	}
 	e := Entry{Path: c.path, Session: fromName(c.path), Damage: []Damage{unreadable(c.sessionFolder, err)}}
-	if isUnreadable(e.Damage[0]) {
+	if e.Damage[0].Kind == Unreadable {
 		e.unread = err
 	}
 	return e
