@@ -55,7 +55,7 @@ func (c *catalog) entriesOf(nativeID string) ([]store.Entry, error) {
 	if c.scan != nil {
 		return c.scan.all()
 	}
-	return c.ws.FromSession(nativeID)
+	return c.ws.OfSession(nativeID)
 }
 
 // entries returns the conversations. During a scan it returns those that existed at the

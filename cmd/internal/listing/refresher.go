@@ -9,6 +9,10 @@ import (
 	"cortext/store"
 )
 
+// idsOfOld is the cache file in which earlier versions kept the ids and folders of all
+// conversations.
+const idsOfOld = "ids.json"
+
 // A refresher reads the conversations of a workspace, and brings indexes up to date.
 type refresher struct {
 	store *store.Store
@@ -246,7 +250,8 @@ func (r *refresher) sweepFrom(base *index, known *state) (s snapshot, err error)
 		saved = r.store.WriteCache(store.ListedCache, file) == nil
 	}
 	if saved {
-		_ = next.write(r.store) // on failure the next list checks all files
+		_ = next.write(r.store)           // on failure the next list checks all files
+		_ = r.store.RemoveCache(idsOfOld) // it names conversations that may be removed later
 	}
 	return snapshot{view: v, state: next, saved: saved}, nil
 }
@@ -289,12 +294,16 @@ func (r *refresher) amended(base *index, next state, dirty []string) (s snapshot
 // bareIn returns the folders without session.json.
 func (r *refresher) bareIn(v *view) (folders []string, err error) {
 	for i := range v.layout.n {
+		f, err := v.fixed(i)
+		if err != nil {
+			return nil, err
+		}
 		flags, err := v.flags(i)
 		if err != nil {
 			return nil, err
 		}
-		if flags&knowsID != 0 {
-			continue
+		if f.messages > 0 && flags&hasNotes == 0 {
+			continue // what has messages and no session.json is damaged
 		}
 		row, err := v.row(i)
 		if err != nil {

@@ -2,6 +2,7 @@ package listing
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"slices"
@@ -12,19 +13,68 @@ import (
 	"cortext/store"
 )
 
-// FromSession returns the sorted positions of the conversations that may have records of a
-// native session: those that list it as a source, and those of which more must be known
-// than a row says, because they are damaged, waiting or in several folders.
-func (l *Listing) FromSession(nativeID string) (at []int) {
-	l.try(func(v *view) (err error) {
-		at, err = v.fromSession(nativeID)
-		return err
+// All describes all conversations by their rows and sources. Those of which more must be
+// known, because they are damaged, waiting, in several folders or of a later cortext, are
+// read from their files.
+func (l *Listing) All() ([]store.Entry, error) {
+	return l.describe(func(v *view) (at []int, err error) {
+		for i := range v.layout.n {
+			at = append(at, i)
+		}
+		return at, v.base.loadAll()
 	})
-	return at
 }
 
-func (v *view) fromSession(nativeID string) (at []int, err error) {
-	rows, err := v.base.fromSession(nativeID)
+// OfSession is All for the conversations that may have records of a native session: those
+// that list it as a source, and those of which more must be known.
+func (l *Listing) OfSession(nativeID string) ([]store.Entry, error) {
+	return l.describe(func(v *view) ([]int, error) { return v.ofSession(nativeID) })
+}
+
+// describe describes the conversations at some positions.
+func (l *Listing) describe(positions func(v *view) ([]int, error)) (entries []store.Entry, err error) {
+	var rows []Row
+	var sources [][]schema.Source
+	l.try(func(v *view) error {
+		rows, sources = nil, nil
+		var at []int
+		if at, err = positions(v); err != nil {
+			return err
+		}
+		for _, i := range at {
+			r, e := v.row(i)
+			list, err2 := v.sources(i)
+			if err = cmp.Or(e, err2); err != nil {
+				return err
+			}
+			rows, sources = append(rows, r), append(sources, list)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	for i := range rows {
+		if !rows[i].hasNotes() {
+			e := rows[i].Entry()
+			e.Session.Sources = sources[i]
+			entries = append(entries, e)
+			continue
+		}
+		e, err := l.Read(&rows[i])
+		switch {
+		case err == nil:
+			entries = append(entries, e)
+		case !errors.Is(err, store.ErrNotFound): // it has just been removed
+			return nil, err
+		}
+	}
+	return entries, nil
+}
+
+// ofSession returns the sorted positions of those conversations.
+func (v *view) ofSession(nativeID string) (at []int, err error) {
+	rows, err := v.base.ofSession(nativeID)
 	if err != nil {
 		return nil, err
 	}
@@ -46,8 +96,8 @@ func hasSource(sources []schema.Source, nativeID string) bool {
 	return slices.ContainsFunc(sources, func(src schema.Source) bool { return src.NativeID == nativeID })
 }
 
-// fromSession returns the rows that list a native session as a source, and those with notes.
-func (x *index) fromSession(nativeID string) (rows []int, err error) {
+// ofSession returns the rows that list a native session as a source, and those with notes.
+func (x *index) ofSession(nativeID string) (rows []int, err error) {
 	list, err := x.sections.load(sourceSection)
 	if err != nil {
 		return nil, err
@@ -87,48 +137,4 @@ func (x *index) fromSession(nativeID string) (rows []int, err error) {
 	})
 	slices.Sort(rows)
 	return slices.Compact(rows), err
-}
-
-// Everything returns all positions.
-func (l *Listing) Everything() []int {
-	at := make([]int, l.Len())
-	for i := range at {
-		at[i] = i
-	}
-	return at
-}
-
-// WithSources describes the conversations at the given positions by their rows and sources.
-// Those of which more must be known are read from their files.
-func (l *Listing) WithSources(at []int) (entries []store.Entry, err error) {
-	for _, i := range at {
-		r, notes, sources := Row{}, false, []schema.Source(nil)
-		l.try(func(v *view) (err error) {
-			if i >= v.layout.n {
-				return nil
-			}
-			if r, err = v.row(i); err == nil {
-				sources, err = v.sources(i)
-			}
-			if err == nil {
-				var flags uint32
-				flags, err = v.flags(i)
-				notes = flags&hasNotes != 0
-			}
-			return err
-		})
-		e := r.Entry()
-		e.Session.Sources = sources
-		if notes {
-			e, err = l.Read(&r)
-		}
-		switch {
-		case errors.Is(err, store.ErrNotFound):
-		case err != nil:
-			return nil, err
-		case r.Path != "":
-			entries = append(entries, e)
-		}
-	}
-	return entries, nil
 }

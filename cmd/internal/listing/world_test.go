@@ -79,7 +79,7 @@ func (w *world) create(st *store.Store) {
 	s.AgentConfig.Model = pickOne(w, []string{"claude-opus-5", "gemini-3-pro"})
 	s.Archived = w.r.IntN(8) == 0
 	for range w.r.IntN(3) {
-		s.Sources = append(s.Sources, schema.Source{Agent: s.AgentConfig.Agent, NativeID: fmt.Sprintf("n%d", w.r.Int64()), From: pickOne(w, []string{"", "p1"})})
+		s.Sources = append(s.Sources, schema.Source{Agent: s.AgentConfig.Agent, NativeID: fmt.Sprintf("n%d", w.r.Int64()), From: pickOne(w, []string{"", "p1"}), After: pickOne(w, []string{"", "m1"})})
 	}
 	c, err := st.Create(pickOne(w, []string{"plan", "debug", "feature"}), s.Title, s, []byte("# notes\n"))
 	if err != nil {
@@ -341,10 +341,7 @@ func (w *world) checkSources(what string, p *Page, st *store.Store) {
 		if err != nil && !errors.Is(err, errDamaged) {
 			w.t.Fatal(err)
 		}
-		same := func(a, b schema.Source) bool {
-			return a.Agent == b.Agent && a.NativeID == b.NativeID && a.From == b.From
-		}
-		if err == nil && !slices.EqualFunc(got, e.Session.Sources, same) {
+		if err == nil && !slices.EqualFunc(got, e.Session.Sources, sameSource) {
 			w.t.Fatalf("%s: the sources of %s are %v, want %v", what, e.Path, got, e.Session.Sources)
 		}
 	}

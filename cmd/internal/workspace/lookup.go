@@ -102,7 +102,7 @@ func (w Conversations) listingFor(checks listing.Checks) (*listing.Listing, erro
 func (w Conversations) ListingBehind() bool { return w.behind.Load() }
 
 // All describes all conversations as a list does, with their sources, after a look at the
-// files of each; see [listing.Listing.WithSources].
+// files of each; see [listing.Listing.All].
 func (w Conversations) All() ([]store.Entry, error) {
 	return w.described(listing.AllFiles)
 }
@@ -116,18 +116,18 @@ func (w Conversations) described(checks listing.Checks) ([]store.Entry, error) {
 		return nil, err
 	}
 	defer l.Close()
-	return l.WithSources(l.Everything())
+	return l.All()
 }
 
-// FromSession returns the conversations that may have records of a native session; see
-// [listing.Listing.FromSession].
-func (w Conversations) FromSession(nativeID string) ([]store.Entry, error) {
+// OfSession returns the conversations that may have records of a native session; see
+// [listing.Listing.OfSession].
+func (w Conversations) OfSession(nativeID string) ([]store.Entry, error) {
 	l, err := w.listingFor(listing.ForCapture)
 	if err != nil {
 		return nil, err
 	}
 	defer l.Close()
-	return l.WithSources(l.FromSession(nativeID))
+	return l.OfSession(nativeID)
 }
 
 func (w Conversations) listingOptions(progress func(done, of int)) listing.Options {
