@@ -15,7 +15,7 @@ import (
 
 // Version is the version of the [Notes] that this build makes. Stored notes of another
 // version are rebuilt.
-const Version = 7
+const Version = 8
 
 // Limits on each list in notes; the oldest entries are dropped.
 const (

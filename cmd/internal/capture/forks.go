@@ -123,8 +123,9 @@ func (f *forks) bindSkipped(agent inject.Agent, nativeID, root string) {
 }
 
 // shared returns the segments of a fork's original up to the fork, or none if the original
-// is not one of our sessions, and whether the user stopped the last one. If several sessions begin alike because one is a fork of the
-// other, it picks the one with which the fork shares most of its last lines.
+// is not one of our sessions, and whether the user stopped the last of them. If several
+// sessions begin alike because one is a fork of the other, it picks the one with which the
+// fork shares most of its last lines.
 func (f *forks) shared(n session, root string) (segments []binding.Segment, stopped bool) {
 	known := f.bindings.All(n.agent.Name())
 	delete(known, schema.PathElement(n.id)+".json")

@@ -103,9 +103,7 @@ func (w Conversations) ListingBehind() bool { return w.behind.Load() }
 
 // All describes all conversations as a list does, with their sources, after a look at the
 // files of each; see [listing.Listing.All].
-func (w Conversations) All() ([]store.Entry, error) {
-	return w.described(listing.AllFiles)
-}
+func (w Conversations) All() ([]store.Entry, error) { return w.described(listing.AllFiles) }
 
 // Written is All without a look at the files: it relies on what cortext noted and git shows.
 func (w Conversations) Written() ([]store.Entry, error) { return w.described(listing.ForCapture) }
