@@ -38,8 +38,8 @@ const (
 	// writes anyway, it also makes an index for a small workspace.
 	ForCapture
 
-	// OnlyFolders is ForCapture without a look at git: it relies on what the index says of
-	// the folders that it knows.
+	// OnlyFolders is ForCapture without a look at git or at changes by cortext: it relies on
+	// what the index says of the folders that it knows. Their ids do not change.
 	OnlyFolders
 
 	// AllFiles is ForCapture with a look at the files of all conversations.

@@ -83,6 +83,12 @@ func (r *refresher) resume(base *index, known *state) (s snapshot, ok bool) {
 		return s, false
 	}
 	dirty := changes.Folders
+	if r.opts.Checks == OnlyFolders {
+		dirty = slices.DeleteFunc(dirty, func(folder string) bool {
+			_, known, err := base.byFolder(folder)
+			return known && err == nil
+		})
+	}
 	var names []string
 	for _, d := range known.days {
 		names = append(names, d.name)
