@@ -94,9 +94,9 @@ func checksum(name string) string {
 	return fmt.Sprintf("%08x", crc32.Checksum([]byte(name), crc32.IEEETable))
 }
 
-// Note adds conversations to the list, if there is one. Call it after the change. If the
+// note adds conversations to the list, if there is one. Call it after the change. If the
 // change cannot be noted, the list goes, and with it what relies on it.
-func (l ChangeList) Note(folders ...string) {
+func (l ChangeList) note(folders ...string) {
 	text := ""
 	for _, folder := range folders {
 		text += checksum(folder) + " " + folder + "\n" // with a line break in it, no reader accepts it

@@ -251,7 +251,7 @@ func (c *Conversation) deleteFolder(folder string) error {
 		return err
 	}
 	if checkConversationPath(folder) == nil { // it was not waiting
-		s.ChangeList().Note(folder)
+		s.ChangeList().note(folder)
 	}
 	day := path.Dir(folder)
 	if s.root.Remove(day) == nil {
@@ -305,6 +305,6 @@ func (tx *Tx) rename(words string) error {
 	old, from := c.file(sessionFile), c.path
 	c.move("", to)
 	c.s.sessions.move(old, c.file(sessionFile))
-	c.s.ChangeList().Note(from, to)
+	c.s.ChangeList().note(from, to)
 	return c.s.syncNames(path.Dir(to))
 }

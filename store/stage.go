@@ -258,7 +258,7 @@ func (c stage) moveTo(base string) (err error) {
 	c.move(base, c.path)
 	s.sessions.move(old, c.file(sessionFile))
 	if base == "" {
-		s.ChangeList().Note(c.path)
+		s.ChangeList().note(c.path)
 		s.locks.sayHolder(&c.holder, c.path)
 	}
 	return s.syncNames(path.Dir(at))

@@ -254,7 +254,7 @@ func (tx *Tx) Rollback() {
 	tx.merge.release()
 	tx.release()
 	if c := tx.c; c.base == "" && !c.isSub() && (tx.written || tx.Result().changed()) {
-		c.s.ChangeList().Note(c.path)
+		c.s.ChangeList().note(c.path)
 	}
 }
 

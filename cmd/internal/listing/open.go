@@ -97,7 +97,7 @@ func Open(st *store.Store, opts Options) (*Listing, error) {
 			return l, nil
 		}
 	}
-	if err := l.sweep(base, known); err != nil {
+	if err := l.sweep(base); err != nil {
 		return nil, err
 	}
 	return l, nil
@@ -124,7 +124,7 @@ func refresh(st *store.Store, opts Options) (saved bool, err error) {
 	r := newRefresher(st, opts)
 	r.wait = lockWait
 	base, _ := openLast(st)
-	s, err := r.sweep(base, nil)
+	s, err := r.sweep(base)
 	if err != nil {
 		return false, err
 	}
@@ -133,14 +133,13 @@ func refresh(st *store.Store, opts Options) (saved bool, err error) {
 
 // Refresh is like the function [Refresh], for an open listing. It invalidates all positions.
 func (l *Listing) Refresh() error {
-	base, known := openLast(l.refresher.store)
-	return l.sweep(base, known)
+	base, _ := openLast(l.refresher.store)
+	return l.sweep(base)
 }
 
-// sweep checks all files, and shows what is found. known is the state of the index on disk
-// that base is; nil if base is not it.
-func (l *Listing) sweep(base *index, known *state) error {
-	s, err := l.refresher.sweep(base, known)
+// sweep checks all files, and shows what is found.
+func (l *Listing) sweep(base *index) error {
+	s, err := l.refresher.sweep(base)
 	if err == nil {
 		l.show(s)
 	}
@@ -214,7 +213,7 @@ func (l *Listing) try(f func(v *view) error) {
 		defer l.mu.RUnlock()
 		return f(l.view.Load())
 	}
-	if read() != nil && l.sweep(nil, nil) == nil {
+	if read() != nil && l.sweep(nil) == nil {
 		_ = read()
 	}
 }
@@ -228,7 +227,7 @@ const Looked = 4096
 func (l *Listing) Recheck(folders []string) error {
 	err := l.recheck(folders)
 	if errors.Is(err, errDamaged) {
-		return l.sweep(nil, nil)
+		return l.sweep(nil)
 	}
 	return err
 }

@@ -194,7 +194,7 @@ type Page struct {
 func (l *Listing) Page(s Selection) (*Page, error) {
 	p, err := l.page(s)
 	if errors.Is(err, errDamaged) {
-		if err = l.sweep(nil, nil); err == nil {
+		if err = l.sweep(nil); err == nil {
 			p, err = l.page(s)
 		}
 	}
@@ -278,7 +278,7 @@ func (p *Page) again(err error) error {
 	if !errors.Is(err, errDamaged) {
 		return err
 	}
-	if err := p.listing.sweep(nil, nil); err != nil {
+	if err := p.listing.sweep(nil); err != nil {
 		return err
 	}
 	now, err := p.listing.Page(p.selection)

@@ -178,22 +178,22 @@ func (r *refresher) viewOf(base *index, dirty []string) (*view, error) {
 	return newView(base, &up)
 }
 
-// sweep checks all files and reads what differs from an index. It writes a new index, unless
-// known is the state of the index on disk and little differs from it: then it notes what does,
-// since writing the index of 100,000 conversations takes seconds. It ignores an index that
-// turns out to be damaged.
-func (r *refresher) sweep(base *index, known *state) (snapshot, error) {
-	s, err := r.sweepFrom(base, known)
+// sweep checks all files, reads what differs from an index, and writes a new one. It
+// ignores an index that turns out to be damaged. While a hook waits, it does not write the
+// index of many conversations because of a few: it leaves that to another process, see
+// [Listing.Behind].
+func (r *refresher) sweep(base *index) (snapshot, error) {
+	s, err := r.sweepFrom(base)
 	if base != nil && err != nil {
 		_ = base.close()
 	}
 	if base != nil && errors.Is(err, errDamaged) {
-		s, err = r.sweepFrom(nil, nil)
+		s, err = r.sweepFrom(nil)
 	}
 	return s, err
 }
 
-func (r *refresher) sweepFrom(base *index, known *state) (s snapshot, err error) {
+func (r *refresher) sweepFrom(base *index) (s snapshot, err error) {
 	next := state{git: r.git(), swept: r.opts.Now()}
 	changes, noted := r.store.ChangeList().Since("", 0)
 	sw := sweep{days: &r.days, base: base}
@@ -202,7 +202,7 @@ func (r *refresher) sweepFrom(base *index, known *state) (s snapshot, err error)
 		return s, err
 	}
 	keep := false
-	if sw.found >= small || r.opts.Checks != ForReaders && sw.found > 0 {
+	if sw.found >= small || base != nil && base.n < small || r.opts.Checks != ForReaders && sw.found > 0 {
 		if unlock, err := r.store.LockCache("listing", r.wait); err == nil {
 			defer unlock()
 			keep = true
@@ -220,11 +220,9 @@ func (r *refresher) sweepFrom(base *index, known *state) (s snapshot, err error)
 	if err := sw.compare(folders, r.opts.Progress); err != nil {
 		return s, err
 	}
-	if keep && base != nil && known != nil && len(sw.dirty) > 0 {
-		if dirty, ok := r.noted(known, sw.dirty, base.n); ok {
-			next.index, next.mark, next.end = base.id, known.mark, known.end
-			return r.amended(base, next, dirty)
-		}
+	if few := len(sw.dirty) > 0 && len(sw.dirty) <= someChanges; few && r.opts.Checks == ForCapture && base != nil && base.n > manyChanges {
+		v, err := r.viewOf(base, sw.dirty)
+		return snapshot{view: v, state: next, stale: true, behind: true}, err
 	}
 	up := update{days: &r.days, base: base, progress: r.opts.Progress}
 	if err := up.run(sw.dirty); err != nil {
@@ -260,41 +258,6 @@ func (r *refresher) sweepFrom(base *index, known *state) (s snapshot, err error)
 		_ = r.store.RemoveCache(idsOfOld) // it names conversations that may be removed later
 	}
 	return snapshot{view: v, state: next, saved: saved}, nil
-}
-
-// noted adds folders that differ from the index to the list of changes, and returns all
-// that are on it since the index of so many conversations was made. ok is false if they are
-// too many.
-func (r *refresher) noted(known *state, dirty []string, of int) (all []string, ok bool) {
-	changes, ok := r.store.ChangeList().Since(known.mark, known.end)
-	if !ok {
-		return nil, false
-	}
-	all = changes.Folders
-	for _, folder := range dirty {
-		if !slices.Contains(all, folder) {
-			all = append(all, folder)
-		}
-	}
-	if len(all) > someChanges || of <= manyChanges && len(all) > fewChanges {
-		return nil, false
-	}
-	r.store.ChangeList().Note(all[len(changes.Folders):]...)
-	return all, true
-}
-
-// amended returns the rows of an index with the given folders reread, and writes what the
-// index is based on now.
-func (r *refresher) amended(base *index, next state, dirty []string) (s snapshot, err error) {
-	v, err := r.viewOf(base, dirty)
-	if err != nil {
-		return s, err
-	}
-	if next.bare, err = r.bareIn(v); err != nil {
-		return s, err
-	}
-	_ = next.write(r.store) // on failure the next list checks all files
-	return snapshot{view: v, state: next, saved: true}, nil
 }
 
 // bareIn returns the folders without session.json.

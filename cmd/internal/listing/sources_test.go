@@ -106,7 +106,7 @@ func (w *world) checkCapture(what string, checks Checks) {
 		w.t.Fatal(err)
 	}
 	if len(got) != len(want) {
-		w.t.Fatalf("%s: %d conversations, want %d", what, len(got), len(want))
+		w.t.Fatalf("%s: conversations %v, want %v", what, pathsOf(got), pathsOf(want))
 	}
 	if checks == OnlyFolders { // which says nothing about what is in them
 		byPath := func(a, b store.Entry) int { return strings.Compare(a.Path, b.Path) }
@@ -150,6 +150,13 @@ func (w *world) checkCapture(what string, checks Checks) {
 			w.t.Fatalf("%s: session %q is of %v, want %v", what, id, paths, wanted)
 		}
 	}
+}
+
+func pathsOf(list []store.Entry) (paths []string) {
+	for _, e := range list {
+		paths = append(paths, e.Path)
+	}
+	return paths
 }
 
 func sameSource(a, b schema.Source) bool {

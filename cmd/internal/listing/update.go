@@ -234,6 +234,9 @@ func (u *update) collect() {
 	}
 	slices.Sort(grouped)
 	for _, e := range u.days.store.ListOf(grouped) {
+		if e.Waiting && len(u.waiting) == 0 {
+			continue // an index has only folders; the waiting ones are added to each view
+		}
 		r := record{Row: rowOf(e), flags: isVolatile, sources: e.Session.Sources}
 		if e.KnowsID() {
 			r.flags |= knowsID

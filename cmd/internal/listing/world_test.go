@@ -79,7 +79,9 @@ func (w *world) create(st *store.Store) {
 	s.AgentConfig.Model = pickOne(w, []string{"claude-opus-5", "gemini-3-pro"})
 	s.Archived = w.r.IntN(8) == 0
 	for range w.r.IntN(3) {
-		s.Sources = append(s.Sources, schema.Source{Agent: s.AgentConfig.Agent, NativeID: fmt.Sprintf("n%d", w.r.Int64()), From: pickOne(w, []string{"", "p1"}), After: pickOne(w, []string{"", "m1"})})
+		src := schema.Source{Agent: s.AgentConfig.Agent, NativeID: fmt.Sprintf("n%d", w.r.Int64()), From: pickOne(w, []string{"", "p1"})}
+		src.After = src.From
+		s.Sources = append(s.Sources, src)
 	}
 	c, err := st.Create(pickOne(w, []string{"plan", "debug", "feature"}), s.Title, s, []byte("# notes\n"))
 	if err != nil {
