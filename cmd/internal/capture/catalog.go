@@ -41,7 +41,7 @@ type scan struct {
 func (c *catalog) start(list func() ([]store.Entry, error)) {
 	all := sync.OnceValues(list)
 	c.scan = &scan{
-		all: all, seen: c.ws.Seen(), roots: map[string]map[string]bool{}, unwanted: map[string]unwanted{},
+		all: all, seen: c.ws.Index.Seen(), roots: map[string]map[string]bool{}, unwanted: map[string]unwanted{},
 		located: map[string]located{}, scanned: map[string]scanned{},
 		named: sync.OnceValues(func() (map[native]string, error) {
 			entries, err := all()
@@ -55,7 +55,7 @@ func (c *catalog) entriesOf(nativeID string) ([]store.Entry, error) {
 	if c.scan != nil {
 		return c.scan.all()
 	}
-	return c.ws.OfSession(nativeID)
+	return c.ws.Index.OfSession(nativeID)
 }
 
 // entries returns the conversations. During a scan it returns those that existed at the
@@ -64,16 +64,16 @@ func (c *catalog) entries() ([]store.Entry, error) {
 	if c.scan != nil {
 		return c.scan.all()
 	}
-	return c.ws.All()
+	return c.ws.Index.All()
 }
 
-// seen is [workspace.Conversations.Seen]. During a scan it returns the value from the start
+// seen is [workspace.Index.Seen]. During a scan it returns the value from the start
 // of the scan.
 func (c *catalog) seen() string {
 	if c.scan != nil {
 		return c.scan.seen
 	}
-	return c.ws.Seen()
+	return c.ws.Index.Seen()
 }
 
 // noteRoots notes the lines with which forks of a session may begin that was captured during

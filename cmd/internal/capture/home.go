@@ -110,7 +110,7 @@ func (h *home) emptied() bool {
 // id if it has another folder here. It returns nil if the conversation is not in the work
 // tree.
 func (hs *homes) findFolder(s *binding.Segment) (*store.Conversation, error) {
-	if e, ok := hs.ws.Twinned(s.ID, s.Path); ok {
+	if e, ok := hs.ws.Index.Twinned(s.ID, s.Path); ok {
 		s.Path = e.Path
 		return hs.ws.Store.Open(e)
 	}

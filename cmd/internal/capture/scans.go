@@ -56,7 +56,7 @@ func (sc *scans) read(agent string) scanned {
 		l = scanned{At: map[string]lookedOnce{}, All: sc.ws.Config.CapturesAll()}
 	}
 	now := git.State(sc.ws.Store.Root())
-	l.moved, l.stale, l.Git = l.Seen != sc.ws.Seen(), l.Git != now, now
+	l.moved, l.stale, l.Git = l.Seen != sc.ws.Index.Seen(), l.Git != now, now
 	return l
 }
 
@@ -101,7 +101,7 @@ func (sc *scans) write(agent inject.Agent, l scanned) {
 	if len(l.fresh) == 0 && !l.moved && !l.stale {
 		return
 	}
-	all, err := sc.ws.Written() // including those that have just begun
+	all, err := sc.ws.Index.Written() // including those that have just begun
 	if err != nil {
 		return
 	}
@@ -114,7 +114,7 @@ func (sc *scans) write(agent inject.Agent, l scanned) {
 		}
 		l.At[n.Path] = row
 	}
-	l.Seen = sc.ws.Seen()
+	l.Seen = sc.ws.Index.Seen()
 	writeCached(sc.ws.Store, scannedName(agent.Name()), l)
 }
 

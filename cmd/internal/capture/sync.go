@@ -90,7 +90,7 @@ func (c *Capture) Sync(ctx context.Context, o SyncOptions) (*SyncResult, error) 
 		s.at.AddClones(ctx)
 		c.ws.Here.KnowClones(ctx)
 	}
-	c.catalog.start(c.ws.All)
+	c.catalog.start(c.ws.Index.All)
 	defer func() { c.catalog.scan = nil; c.transcripts.heads.write() }()
 	c.ws.Store.Remember()
 	c.catalog.scan.inGit = sync.OnceValue(func() map[string]inBranch { return c.catalog.sourcesInGit(ctx) })

@@ -64,7 +64,7 @@ func runSync(ctx context.Context, a *app, w *opened, o capture.SyncOptions) erro
 	if err != nil {
 		return err
 	}
-	all, err := w.Written()
+	all, err := w.Index.Written()
 	if err != nil {
 		return err
 	}

@@ -117,7 +117,7 @@ func (p Program) call(ctx context.Context, opened *atomic.Pointer[workspace.Work
 			if starts {
 				p.archiveLater(w)
 			}
-			if w.ListingBehind() {
+			if w.Index.Behind() {
 				p.refreshLater(w)
 			}
 			_ = w.Close()

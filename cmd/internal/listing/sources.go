@@ -16,8 +16,8 @@ import (
 // All describes all conversations by their rows and sources. Those of which more must be
 // known, because they are damaged, waiting, in several folders or of a later cortext, are
 // read from their files.
-func (l *Listing) All() ([]store.Entry, error) {
-	return l.describe(func(v *view) (at []int, err error) {
+func All(l *Listing) ([]store.Entry, error) {
+	return describe(l, func(v *view) (at []int, err error) {
 		for i := range v.layout.n {
 			at = append(at, i)
 		}
@@ -27,12 +27,12 @@ func (l *Listing) All() ([]store.Entry, error) {
 
 // OfSession is All for the conversations that may have records of a native session: those
 // that list it as a source, and those of which more must be known.
-func (l *Listing) OfSession(nativeID string) ([]store.Entry, error) {
-	return l.describe(func(v *view) ([]int, error) { return v.ofSession(nativeID) })
+func OfSession(l *Listing, nativeID string) ([]store.Entry, error) {
+	return describe(l, func(v *view) ([]int, error) { return v.ofSession(nativeID) })
 }
 
 // describe describes the conversations at some positions.
-func (l *Listing) describe(positions func(v *view) ([]int, error)) (entries []store.Entry, err error) {
+func describe(l *Listing, positions func(v *view) ([]int, error)) (entries []store.Entry, err error) {
 	var rows []Row
 	var sources [][]schema.Source
 	l.try(func(v *view) error {

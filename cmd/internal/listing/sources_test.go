@@ -97,7 +97,7 @@ func (w *world) checkCapture(what string, checks Checks) {
 		w.t.Fatal(err)
 	}
 	defer l.Close()
-	got, err := l.All()
+	got, err := All(l)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -131,7 +131,7 @@ func (w *world) checkCapture(what string, checks Checks) {
 		}
 	}
 	for _, id := range append(natives, "n", "") {
-		got, err := l.OfSession(id)
+		got, err := OfSession(l, id)
 		if err != nil {
 			w.t.Fatal(err)
 		}

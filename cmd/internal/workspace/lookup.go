@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"cortext/cmd/internal/find"
@@ -77,55 +76,13 @@ var ErrNoConversation = errors.New("no conversation is active")
 type Conversations struct {
 	Store *store.Store
 	Tree  *Tree
-
-	behind *atomic.Bool // see ListingBehind
+	Index Index
 }
 
 // Listing returns the conversations as lists show them, from an index. progress is called
 // while many files are examined, and may be nil.
 func (w Conversations) Listing(progress func(done, of int)) (*listing.Listing, error) {
 	return listing.Open(w.Store, w.listingOptions(progress))
-}
-
-// listingFor is Listing for capture.
-func (w Conversations) listingFor(checks listing.Checks) (*listing.Listing, error) {
-	opts := w.listingOptions(nil)
-	opts.Checks = checks
-	l, err := listing.Open(w.Store, opts)
-	if err == nil && l.Behind() {
-		w.behind.Store(true)
-	}
-	return l, err
-}
-
-// ListingBehind reports whether a capture found that the listing should be refreshed.
-func (w Conversations) ListingBehind() bool { return w.behind.Load() }
-
-// All describes all conversations as a list does, with their sources, after a look at the
-// files of each; see [listing.Listing.All].
-func (w Conversations) All() ([]store.Entry, error) { return w.described(listing.AllFiles) }
-
-// Written is All without a look at the files: it relies on what cortext noted and git shows.
-func (w Conversations) Written() ([]store.Entry, error) { return w.described(listing.ForCapture) }
-
-func (w Conversations) described(checks listing.Checks) ([]store.Entry, error) {
-	l, err := w.listingFor(checks)
-	if err != nil {
-		return nil, err
-	}
-	defer l.Close()
-	return l.All()
-}
-
-// OfSession returns the conversations that may have records of a native session; see
-// [listing.Listing.OfSession].
-func (w Conversations) OfSession(nativeID string) ([]store.Entry, error) {
-	l, err := w.listingFor(listing.ForCapture)
-	if err != nil {
-		return nil, err
-	}
-	defer l.Close()
-	return l.OfSession(nativeID)
 }
 
 func (w Conversations) listingOptions(progress func(done, of int)) listing.Options {
@@ -378,7 +335,7 @@ func (w Conversations) ByConversation(id string) (store.Entry, bool, error) {
 
 // byID returns the conversation with an id, if the index has it.
 func (w Conversations) byID(id string) (store.Entry, bool) {
-	l, err := w.listingFor(listing.OnlyFolders)
+	l, err := w.Index.open(listing.OnlyFolders)
 	if err != nil {
 		return store.Entry{}, false
 	}
@@ -472,4 +429,31 @@ func (c Conversations) Edit(e store.Entry, f func(*schema.Session) error) (*sche
 	}
 	s, _, err := at.Session()
 	return s, err
+}
+
+// FullTwins lists the other folders of a conversation that still have records.
+func (c Conversations) FullTwins(e store.Entry) (full []string) {
+	for _, name := range e.Twins {
+		if c.Store.HasRecords(name) {
+			full = append(full, name)
+		}
+	}
+	return full
+}
+
+// MergeTwins moves the records of a conversation in several folders into the logs of the
+// first folder, before a write that the user asked for.
+func (c Conversations) MergeTwins(e store.Entry) error {
+	if len(e.Twins) == 0 || c.Tree.Operation() != "" {
+		return nil
+	}
+	first, err := c.Store.Open(e)
+	if err != nil {
+		return err
+	}
+	defer first.Close()
+	if c.Tree.Away(first) != "" {
+		return nil
+	}
+	return first.Update(func(*store.Tx, *schema.Session) error { return nil })
 }

@@ -117,7 +117,7 @@ func OpenNew(env Env, dir string) (*Workspace, error) {
 }
 
 func with(env Env, st *store.Store) *Workspace {
-	w := &Workspace{Conversations: Conversations{st, &Tree{store: st}, new(atomic.Bool)}, Env: env, Registry: registry.In(StateDir(env.Machine)), Here: registry.At(st.Root())}
+	w := &Workspace{Conversations: Conversations{st, &Tree{store: st}, Index{st, new(atomic.Bool)}}, Env: env, Registry: registry.In(StateDir(env.Machine)), Here: registry.At(st.Root())}
 	w.Idle = Idle{w}
 	w.Status = Status{w.Conversations, &w.Config, &w.Events, env.Now}
 	w.Repository = Repository{st, &w.Config, env.Now}
