@@ -33,19 +33,7 @@ func TestPagesAreAsOnDisk(t *testing.T) {
 			for i := range steps() {
 				var done string
 				for range 1 + w.r.IntN(2) {
-					k := w.r.IntN(10)
-					switch {
-					case k < 5:
-						w.byCortext()
-					case k < 8:
-						w.byHand()
-					case k < 9:
-						w.toCache(store.ListedCache, stateFile, "changes")
-					default:
-						w.git += "x"
-						w.now = w.now.Add(2 * time.Minute)
-					}
-					done += fmt.Sprint(k, " ")
+					done += fmt.Sprint(w.change(), " ")
 				}
 				if w.r.IntN(2) == 0 {
 					settle()

@@ -130,7 +130,13 @@ func (r *refresher) resume(base *index, known *state) (s snapshot, ok bool) {
 			dirty = append(dirty, folder)
 		}
 	}
-	if len(dirty) > manyChanges {
+	slices.Sort(dirty) // a new folder is noted, and its day has changed
+	dirty = slices.Compact(dirty)
+	most := manyChanges
+	if r.opts.Checks != ForReaders && base.n <= manyChanges {
+		most = fewChanges // a new index takes less time than it saves the next commands
+	}
+	if len(dirty) > most {
 		return s, false
 	}
 	v, err := r.viewOf(base, dirty)
@@ -138,12 +144,8 @@ func (r *refresher) resume(base *index, known *state) (s snapshot, ok bool) {
 		return s, false
 	}
 	age := r.opts.Now().Sub(known.swept)
-	behind := len(v.added) > someChanges
-	if len(v.added) > fewChanges && r.opts.Checks != ForReaders && base.n <= manyChanges {
-		return s, false // a new index takes less time than it saves the next commands
-	}
-	stale := age > sweepEvery || age < 0 || behind
-	return snapshot{view: v, state: *known, stale: stale, behind: behind}, true
+	stale := age > sweepEvery || age < 0 || len(v.added) > someChanges
+	return snapshot{view: v, state: *known, stale: stale, behind: len(dirty) > someChanges}, true
 }
 
 // changedDays returns the folders that were added or removed in the given days.
@@ -220,7 +222,8 @@ func (r *refresher) sweepFrom(base *index) (s snapshot, err error) {
 	if err := sw.compare(folders, r.opts.Progress); err != nil {
 		return s, err
 	}
-	if few := len(sw.dirty) > 0 && len(sw.dirty) <= someChanges; few && r.opts.Checks == ForCapture && base != nil && base.n > manyChanges {
+	few := len(sw.dirty) > 0 && len(sw.dirty) <= someChanges && next.mark == changes.Mark
+	if few && r.opts.Checks == ForCapture && base != nil && base.n > manyChanges {
 		v, err := r.viewOf(base, sw.dirty)
 		return snapshot{view: v, state: next, stale: true, behind: true}, err
 	}

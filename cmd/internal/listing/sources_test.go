@@ -20,17 +20,8 @@ func TestCaptureSeesAll(t *testing.T) {
 			t.Parallel()
 			w := populated(t, uint64(n), n)
 			for i := range steps() {
-				switch k := w.r.IntN(10); {
-				case k < 5:
-					w.byCortext()
-				case k < 8:
-					w.byHand()
-				case k < 9:
-					w.toCache(store.ListedCache, stateFile, "changes")
-				default:
-					w.git += "x"
-				}
-				w.checkCapture(fmt.Sprint("step ", i), AllFiles)
+				done := w.change()
+				w.checkCapture(fmt.Sprintf("step %d: %d", i, done), AllFiles)
 			}
 		})
 	}

@@ -206,6 +206,23 @@ func (w *world) byHand() {
 	}
 }
 
+// change changes something at random, and returns what.
+func (w *world) change() int {
+	k := w.r.IntN(10)
+	switch {
+	case k < 5:
+		w.byCortext()
+	case k < 8:
+		w.byHand()
+	case k < 9:
+		w.toCache(store.ListedCache, stateFile, "changes")
+	default:
+		w.git += "x"
+		w.now = w.now.Add(2 * time.Minute)
+	}
+	return k
+}
+
 // toCache damages a file of the cache.
 func (w *world) toCache(files ...string) {
 	name := filepath.Join(w.dir, ".workspace/local/cache", pickOne(w, files))
