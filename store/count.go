@@ -88,7 +88,7 @@ func addUsage(s *schema.Session, more schema.Usage) bool {
 // recount computes the counters of s from the logs in some folders of the conversation.
 func (r counter) recount(s *schema.Session, folders ...sessionFolder) error {
 	if l := r.unpublished[messagesFile]; l != nil && r.written != nil {
-		r.written.into(s, l.Size())
+		r.written.tally.into(s, l.Size())
 		return nil
 	}
 	l, err := r.openOwn(messagesFile)
@@ -213,17 +213,13 @@ func (n *tally) message(m *schema.Message) {
 	n.last = later(n.last, m.Timestamp)
 }
 
-// record counts a record written with a rev.
-func (n *tally) record(r record, rev int) {
+// record counts a record.
+func (n *tally) record(r record) {
 	if r.message != nil {
-		m := *r.message
-		m.Rev = rev
-		n.message(&m)
-		return
+		n.message(r.message)
+	} else {
+		n.tool(r.tool)
 	}
-	t := *r.tool
-	t.Rev = rev
-	n.tool(&t)
 }
 
 func (n *tally) tool(t *schema.Tool) {

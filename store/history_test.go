@@ -399,3 +399,62 @@ func TestTailReadsLittle(t *testing.T) {
 		t.Errorf("%d messages, %d earlier, %v, %v", len(h.Messages), h.Earlier, damage, err)
 	}
 }
+
+// TestStagedReadsTheSame checks that a conversation reads the same before it is published,
+// when its records may be in memory, as afterwards.
+func TestStagedReadsTheSame(t *testing.T) {
+	g := randomHistory{r: rand.New(rand.NewPCG(8, 8))}
+	for n := range 40 {
+		s := newTestStore(t)
+		c, err := s.Stage("chat", "staged", &schema.Session{}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		h := g.make(n%2 == 0)
+		var b schema.Batch
+		for _, line := range h.messages {
+			m, err := schema.ParseMessage([]byte(strings.TrimSpace(line)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if b.Messages = append(b.Messages, m); n == 0 {
+				b.Messages[0].Content += strings.Repeat(" long", mostHeld/5)
+			}
+		}
+		for _, line := range h.tools {
+			call, err := schema.ParseTool([]byte(strings.TrimSpace(line)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			call.Name = []string{"Bash", "Plan"}[len(call.ID)%2]
+			b.Tools = append(b.Tools, call)
+		}
+		appendBatch(t, c, b)
+		if large := n == 0; c.inMemory() == (large || len(b.Messages) == 0) {
+			t.Errorf("%d messages are in memory: %t", len(b.Messages), c.inMemory())
+		}
+		read := func() (all []string) {
+			for _, limit := range []Limit{{}, {Tokens: 50}, {Messages: 3}} {
+				_, h, damage := history(t, c, limit)
+				all = append(all, spell(h), fmt.Sprint(h.Earlier, h.Aside, damage))
+			}
+			for m, err := range c.SettledMessages() {
+				all = append(all, string(schema.AppendMessage(nil, &m)), fmt.Sprint(err))
+			}
+			for call, err := range c.CallsTo(func(tool string) bool { return tool == "Plan" }) {
+				all = append(all, string(schema.AppendTool(nil, &call)), fmt.Sprint(err))
+			}
+			return all
+		}
+		staged := read()
+		if err := c.Publish(); err != nil {
+			t.Fatal(err)
+		}
+		if got := read(); !slices.Equal(got, staged) {
+			t.Fatalf("staged it reads\n%.2000q\nand published\n%.2000q", staged, got)
+		}
+		if err := c.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -118,7 +118,7 @@ func (l *writeLock) open() error {
 	if created {
 		l.made = append(l.made, log.name)
 		if c.staged() {
-			c.written = new(tally)
+			c.written = newWritten(c)
 		}
 	}
 	c.messages = log

@@ -23,6 +23,8 @@ type logReader struct {
 	err    error    // why the log is unreadable
 
 	standIn string // what it is if it stands in for the log
+
+	held []record // its records, if they are in memory
 }
 
 // open opens a log for reading. A missing log counts as empty.
@@ -59,10 +61,19 @@ func (f sessionFolder) open(name string) *logReader {
 func (r *Reader) openIn(f sessionFolder, name string) *logReader {
 	if f == r.sessionFolder {
 		if l := r.unpublished[name]; l != nil {
-			return &logReader{name: l.name, ReaderAt: l.File, size: l.Size(), file: l.File.File(), shared: true}
+			open := &logReader{name: l.name, ReaderAt: l.File, size: l.Size(), file: l.File.File(), shared: true}
+			if r.written != nil {
+				open.held = r.written.held[name]
+			}
+			return open
 		}
 	}
 	return f.open(name)
+}
+
+// inMemory reports whether the records of a staged conversation are in memory.
+func (r *Reader) inMemory() bool {
+	return r.unpublished[messagesFile] != nil && r.written != nil && r.written.held != nil
 }
 
 // openOwn opens one of the conversation's own logs for reading. It returns nil if the log
@@ -121,6 +132,15 @@ func readIn[R any](r *Reader, f sessionFolder, k logKind[R]) iter.Seq2[R, error]
 
 // parseLog yields the records from an offset on, and a [*Damage] for anything else.
 func parseLog[R any](l *logReader, from int64, k logKind[R]) iter.Seq2[R, error] {
+	if from == 0 && l.held != nil {
+		return func(yield func(R, error) bool) {
+			for _, r := range l.held {
+				if !yield(k.of(r), nil) {
+					return
+				}
+			}
+		}
+	}
 	return recordsAs(l, l.records(from), func(rec jsonl.Record) (R, error) { return parseRecord(rec, k) })
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path"
 
 	"cortext/schema/jsonl"
 )
@@ -178,8 +179,8 @@ func (w *logWriter) appendTo(l *logFile, records []record, r *Result) (written i
 		if len(*rec.redactions()) > 0 && rec.id() != "" {
 			l.marked = append(l.marked, rec.id())
 		}
-		if w.c.written != nil {
-			w.c.written.record(rec, rev)
+		if rec.setRev(rev); w.c.written != nil {
+			w.c.written.add(path.Base(l.name), rec, len(line))
 		}
 		last = append(last[:0], line[max(0, len(line)-lastBytes):]...)
 		if written++; rec.message != nil {

@@ -20,7 +20,7 @@ type Reader struct {
 	// For a staged conversation, which no other process knows: its open logs, by name,
 	// with everything in them; nil if unknown.
 	unpublished map[string]*logFile
-	written     *tally
+	written     *written
 }
 
 // Session returns what is known about the conversation. The counters and LastActive

@@ -150,6 +150,7 @@ type logKind[R any] struct {
 	rank   func(*R) rank
 	less   func(r, than *R) bool // reports whether r is an earlier state of than
 	record func(*R) record
+	of     func(record) R // the opposite of record
 
 	combine func(r, o *R) (R, bool) // one that has what is redacted in either
 }
@@ -157,13 +158,15 @@ type logKind[R any] struct {
 func messageLog() logKind[schema.Message] {
 	encode := func(m *schema.Message) []byte { return schema.AppendMessage(nil, m) }
 	as := func(m *schema.Message) record { return record{message: m} }
-	return logKind[schema.Message]{messagesFile, schema.ParseMessage, encode, messageRank, saysLess, as, combineMessages}
+	of := func(r record) schema.Message { return *r.message }
+	return logKind[schema.Message]{messagesFile, schema.ParseMessage, encode, messageRank, saysLess, as, of, combineMessages}
 }
 
 func toolLog() logKind[schema.Tool] {
 	encode := func(t *schema.Tool) []byte { return schema.AppendTool(nil, t) }
 	as := func(t *schema.Tool) record { return record{tool: t} }
-	return logKind[schema.Tool]{toolsFile, schema.ParseTool, encode, toolRank, hasLessOutcome, as, combineTools}
+	of := func(r record) schema.Tool { return *r.tool }
+	return logKind[schema.Tool]{toolsFile, schema.ParseTool, encode, toolRank, hasLessOutcome, as, of, combineTools}
 }
 
 // ChooseMessage returns the message to read if two lines have the same id: the one that

@@ -41,7 +41,7 @@ func (r *Reader) CallsTo(wanted func(tool string) bool) iter.Seq2[schema.Tool, e
 	}
 	return func(yield func(schema.Tool, error) bool) {
 		for t, err := range settledLines(r, log, toolHeads()) {
-			if (err != nil || t.ID != "") && !yield(t, err) {
+			if (err != nil || t.ID != "" && wanted(t.Name)) && !yield(t, err) {
 				return
 			}
 		}

@@ -65,7 +65,7 @@ func newStage(s *Store, typ, words string, sess *schema.Session, doc []byte) (*C
 		return nil, err
 	}
 	c := s.at(fmt.Sprintf("%s/%d-%x", stageDir, os.Getpid(), entropy), FolderName(sess, typ, words))
-	c.written = new(tally)
+	c.written = newWritten(c)
 	sess.ConversationID = path.Base(c.path)
 	if err := (stage{c}).create(typ, sess, doc); err != nil {
 		stage{c}.discard()
@@ -139,6 +139,37 @@ func (c stage) create(typ string, sess *schema.Session, doc []byte) error {
 	return err
 }
 
+// written is what was written to the logs of a staged conversation, so that finishing it
+// need not read it all again.
+type written struct {
+	tally
+	held map[string][]record // by the name of the log, as they are read; nil if unknown
+	size int                 // of their lines in bytes
+}
+
+// mostHeld is the size up to which written holds records.
+const mostHeld = 4 << 20
+
+func newWritten(of *Conversation) *written {
+	w := &written{}
+	if !of.isSub() { // of those, only the counters are needed
+		w.held = map[string][]record{}
+	}
+	return w
+}
+
+// add adds a record that was written to a log as a line of the given size.
+func (w *written) add(log string, r record, size int) {
+	w.tally.record(r)
+	w.size += size
+	if w.size > mostHeld {
+		w.held = nil
+	}
+	if w.held != nil {
+		w.held[log] = append(w.held[log], r)
+	}
+}
+
 // Publish moves a staged conversation to its place in the work tree. If another process
 // published the same conversation first, Publish discards the staged one and returns
 // [ErrExist]; open the existing one by its path. A folder of that name without .session/,
@@ -153,6 +184,7 @@ func (c stage) publish(base string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	_ = c.drop() // the logs are reopened under their new names
+	c.written = nil
 	err := c.place(base)
 	if err != nil {
 		c.discard()
