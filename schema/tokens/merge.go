@@ -8,7 +8,7 @@ const shortPiece = 64
 // given by the hash of the piece.
 type known struct {
 	length, count uint8
-	piece         [14]byte
+	piece         [22]byte
 }
 
 // countBrief is count for a piece of two to seven bytes, with the eight bytes of text that
