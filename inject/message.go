@@ -133,7 +133,7 @@ func SHA256(data []byte) string {
 // A batch is emitted when it holds this many messages or bytes. The first one holds fewer
 // messages, because they often suffice to name a conversation.
 const (
-	firstMessages = 8
+	firstMessages = 2
 	batchMessages = 256
 	batchBytes    = 1 << 20
 )

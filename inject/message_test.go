@@ -80,7 +80,7 @@ func TestBatcher(t *testing.T) {
 		n       int
 		sizes   []int
 	}{
-		"few": {text(1), 3, []int{3}}, "many": {text(1), 600, []int{8, 256, 256, 80}}, "long": {text(700_000), 5, []int{2, 2, 1}},
+		"few": {text(1), 3, []int{2, 1}}, "many": {text(1), 600, []int{2, 256, 256, 86}}, "long": {text(700_000), 5, []int{2, 2, 1}},
 		"calls": {large, 2, []int{1, 1}}, "files": {file, 2, []int{1, 1}}, "none": {text(0), 0, nil},
 	} {
 		var sizes []int

@@ -288,7 +288,7 @@ func TestEach(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if !slices.Equal(sizes, []int{8, 256, 256, 82, 2}) || reported < 2_400_000 {
+	if !slices.Equal(sizes, []int{2, 256, 256, 88, 2}) || reported < 2_400_000 {
 		t.Errorf("batches of %v messages, %d bytes", sizes, reported)
 	}
 	stop := errors.New("stop")
