@@ -265,8 +265,9 @@ func outcome(t *schema.Tool, r record, id string, place int) (blobs []inject.Blo
 		if b.IsError {
 			t.Error = inject.Failure(unmarked(t.Output))
 		}
-		t.ExitCode = exitCode(t.Output, !b.IsError, r.ToolUseResult)
-		t.DurationMS = duration(r.ToolUseResult)
+		report := reportOf(r.ToolUseResult)
+		t.ExitCode = exitCode(t.Output, !b.IsError, report.completed)
+		t.DurationMS = report.duration
 		break
 	}
 	return blobs
@@ -280,9 +281,8 @@ func unmarked(s string) string {
 }
 
 // exitCode returns the exit code of a shell command. The output of a failed command
-// begins with "Exit code N"; the result of a command that completed successfully has
-// its standard output in a member of its own.
-func exitCode(output string, ok bool, result []byte) *int {
+// begins with "Exit code N".
+func exitCode(output string, ok, completed bool) *int {
 	code := 0
 	switch rest, named := strings.CutPrefix(output, "Exit code "); {
 	case named && !ok:
@@ -292,19 +292,42 @@ func exitCode(output string, ok bool, result []byte) *int {
 			return nil
 		}
 		code = n
-	case ok && rawjson.Get(result, "stdout") != nil && !inject.IsTrue(rawjson.Get(result, "interrupted")) && rawjson.Get(result, "backgroundTaskId") == nil:
+	case ok && completed:
 	default:
 		return nil
 	}
 	return &code
 }
 
-// duration returns the duration that the tool reported, in milliseconds.
-func duration(result []byte) int64 {
-	for _, name := range []string{"durationMs", "totalDurationMs"} {
-		if ms, err := strconv.ParseFloat(string(rawjson.Get(result, name)), 64); err == nil && ms > 0 && ms < 1e12 {
-			return int64(ms)
+// A report is what the agent recorded about a call besides what the model saw.
+type report struct {
+	completed bool  // a shell command ended: it has its standard output in a member of its own
+	duration  int64 // in milliseconds
+}
+
+func reportOf(result []byte) report {
+	var stdout, stopped bool
+	var duration, total int64
+	for name, value := range rawjson.Fields(result) {
+		switch string(name) {
+		case "stdout":
+			stdout = true
+		case "interrupted":
+			stopped = stopped || inject.IsTrue(value)
+		case "backgroundTaskId":
+			stopped = true
+		case "durationMs":
+			duration = milliseconds(value)
+		case "totalDurationMs":
+			total = milliseconds(value)
 		}
+	}
+	return report{stdout && !stopped, cmp.Or(duration, total)}
+}
+
+func milliseconds(value []byte) int64 {
+	if ms, err := strconv.ParseFloat(string(value), 64); err == nil && ms > 0 && ms < 1e12 {
+		return int64(ms)
 	}
 	return 0
 }

@@ -60,7 +60,7 @@ const detectLines = 400
 // message.parts; Codex, Copilot and Gemini have other types.)
 func (agent) Detect(f io.Reader) bool {
 	return inject.AnyRecord(f, detectLines, func(raw []byte) bool {
-		r := parseRecord(raw)
+		r := parseRecord(raw, nil)
 		return (r.Type == "user" || r.Type == "assistant") && rawjson.Get(r.Message, "content") != nil
 	})
 }

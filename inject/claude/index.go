@@ -68,6 +68,7 @@ type index struct {
 	agents  map[string]string // sub-agent -> name of the call
 	losses  inject.Losses
 	session map[string]int
+	same    repeated
 	t       *inject.Transcript
 
 	line, result inject.SpanReader
@@ -82,8 +83,8 @@ func read(f io.ReaderAt, size int64, name string, o inject.Options) (*inject.Tra
 	x := &index{
 		file: f, o: o, chain: chain{}, main: newGroup(""), subs: map[string]*group{},
 		calls: map[string]*call{}, prompts: map[string]string{}, agents: map[string]string{},
-		session: map[string]int{},
-		t:       &inject.Transcript{Agent: Name},
+		session: map[string]int{}, same: repeated{},
+		t: &inject.Transcript{Agent: Name},
 	}
 	if o.From.Offset > 0 {
 		if err := x.seek(size); err != nil {
@@ -91,7 +92,7 @@ func read(f io.ReaderAt, size int64, name string, o inject.Options) (*inject.Tra
 		}
 	}
 	err := inject.ReadLines(f, size, o, &x.losses, func(rec jsonl.Record) {
-		x.add(parseRecord(rec.Raw), inject.Span{Offset: rec.Offset, Size: len(rec.Raw)})
+		x.add(parseRecord(rec.Raw, x.same), inject.Span{Offset: rec.Offset, Size: len(rec.Raw)})
 	})
 	if err != nil {
 		return nil, err
@@ -314,7 +315,7 @@ func (x *index) addProgress(r record, at inject.Span) {
 	if id == "" || len(message) == 0 || message[0] != '{' {
 		return
 	}
-	inner := parseRecord(message)
+	inner := parseRecord(message, x.same)
 	if r.ParentToolUse != "" {
 		x.agents[id] = r.ParentToolUse
 		if c := x.calls[r.ParentToolUse]; c != nil && c.last != nil {
@@ -361,9 +362,9 @@ func (x *index) read(from *inject.SpanReader, at inject.Span) (record, error) {
 	if err != nil {
 		return record{}, err
 	}
-	r := parseRecord(raw)
+	r := parseRecord(raw, x.same)
 	if r.Type == "progress" {
-		r = parseRecord(rawjson.Get(r.Data, "message"))
+		r = parseRecord(rawjson.Get(r.Data, "message"), x.same)
 	}
 	return r, nil
 }

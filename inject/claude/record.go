@@ -26,15 +26,31 @@ type record struct {
 	ToolUseResult, Content      []byte
 }
 
+// repeated holds strings that most lines of a transcript repeat, by their JSON.
+type repeated map[string]string
+
+// mostRepeated is how many different strings are kept: a session has few.
+const mostRepeated = 100
+
+func (m repeated) decode(value []byte) string {
+	s, ok := m[string(value)]
+	if !ok {
+		if s = rawjson.String(value); m != nil && len(m) < mostRepeated {
+			m[string(value)] = s
+		}
+	}
+	return s
+}
+
 // parseRecord parses a line that is valid JSON. Unless the line is an object, the
-// record has no type.
-func parseRecord(raw []byte) (r record) {
+// record has no type. same may be nil.
+func parseRecord(raw []byte, same repeated) (r record) {
 	for name, value := range rawjson.Fields(raw) {
 		switch string(name) {
 		case "type":
-			r.Type = rawjson.String(value)
+			r.Type = same.decode(value)
 		case "subtype":
-			r.Subtype = rawjson.String(value)
+			r.Subtype = same.decode(value)
 		case "uuid":
 			r.UUID = rawjson.String(value)
 		case "parentUuid":
@@ -42,23 +58,23 @@ func parseRecord(raw []byte) (r record) {
 		case "logicalParentUuid":
 			r.LogicalParent = rawjson.String(value)
 		case "sessionId":
-			r.Session = rawjson.String(value)
+			r.Session = same.decode(value)
 		case "agentId":
-			r.AgentID = rawjson.String(value)
+			r.AgentID = same.decode(value)
 		case "timestamp":
 			r.Timestamp = rawjson.String(value)
 		case "version":
-			r.Version = rawjson.String(value)
+			r.Version = same.decode(value)
 		case "cwd":
-			r.Cwd = rawjson.String(value)
+			r.Cwd = same.decode(value)
 		case "gitBranch":
-			r.Branch = rawjson.String(value)
+			r.Branch = same.decode(value)
 		case "permissionMode":
-			r.Permission = rawjson.String(value)
+			r.Permission = same.decode(value)
 		case "promptId":
 			r.Prompt = rawjson.String(value)
 		case "promptSource":
-			r.PromptSource = rawjson.String(value)
+			r.PromptSource = same.decode(value)
 		case "origin":
 			r.Origin = rawjson.String(rawjson.Get(value, "kind"))
 		case "sourceToolAssistantUUID":

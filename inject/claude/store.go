@@ -103,7 +103,7 @@ func heldIn(file string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		if dir := parseRecord(rec.Raw).Cwd; dir != "" {
+		if dir := parseRecord(rec.Raw, nil).Cwd; dir != "" {
 			return dir, nil
 		}
 	}
