@@ -211,7 +211,7 @@ func (e *nothingFoundError) Error() string {
 	if e.filtered {
 		return "nothing is searched: no conversation matches these filters"
 	}
-	return fmt.Sprintf("nothing matches %q in %s", strings.Join(e.words, " "), count(e.searched, "conversation"))
+	return fmt.Sprintf("nothing matches %.100q in %s", strings.Join(e.words, " "), count(e.searched, "conversation"))
 }
 
 // foundRow is a conversation in the output of search --json; its fields are stable.

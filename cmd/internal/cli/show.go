@@ -191,13 +191,13 @@ func showText(on screen, found *history.Shown, about *history.Overview, o showOp
 // said prints what users recorded about a conversation: tags, values and notes.
 func said(w io.Writer, s *schema.Session) {
 	if len(s.Tags) > 0 {
-		fmt.Fprintf(w, "tags: %s\n", oneLine(strings.Join(s.Tags, ", ")))
+		fmt.Fprintf(w, "Tags: %s\n", oneLine(strings.Join(s.Tags, ", ")))
 	}
 	for _, v := range organise.Values(s) {
 		fmt.Fprintf(w, "%s: %s\n", oneLine(v.Key), oneLine(v.Text))
 	}
 	if s.Notes != "" {
-		fmt.Fprintf(w, "notes:\n%s\n", visible(s.Notes))
+		fmt.Fprintf(w, "Notes:\n%s\n", visible(s.Notes))
 	}
 }
 

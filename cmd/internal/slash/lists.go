@@ -157,7 +157,7 @@ func (l lists) other(dir string) string {
 
 // nearest says that no conversation matches a query, and lists the nearest.
 func (l lists) nearest(limit int, e *workspace.NotFoundError) (string, error) {
-	head := fmt.Sprintf("no conversation matches %q.", workspace.Plain(e.Query))
+	head := fmt.Sprintf("no conversation matches %.100q.", workspace.Plain(e.Query))
 	if len(e.Near) == 0 {
 		return Prefix + head + " /workspace.resume without words lists them.", nil
 	}

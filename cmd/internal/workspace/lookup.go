@@ -25,7 +25,7 @@ func (e *NotFoundError) Error() string {
 	if e.Query == "" {
 		return "no conversation matches the flags"
 	}
-	return fmt.Sprintf("no conversation matches %q", e.Query)
+	return fmt.Sprintf("no conversation matches %.100q", e.Query)
 }
 
 // An AmbiguousError reports that several conversations match a query.
