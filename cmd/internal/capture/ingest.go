@@ -135,9 +135,14 @@ func rejoin(in workspace.Conversations, tx *store.Tx) error {
 	if err != nil {
 		return err
 	}
-	shared, err := fork.Shared(in, s.Links)
+	links, err := fork.Origin(in, s)
 	if err != nil {
 		return nil // a check reports that they are missing
+	}
+	s.Links = links
+	shared, err := fork.Shared(in, links)
+	if err != nil {
+		return nil
 	}
 	for _, m := range shared.Messages {
 		covered, err := tx.Knows(m.ID)

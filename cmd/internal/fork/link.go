@@ -1,6 +1,7 @@
 package fork
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 
@@ -102,4 +103,70 @@ func Shared(in workspace.Conversations, l *schema.Links) (shared schema.Batch, e
 	}
 	err = newCopies(path, add, new(Forked)).from(old)
 	return shared, err
+}
+
+// Origin returns the links of a conversation. If they were lost with its session.json, and its
+// sessions all continued something, it looks for the conversation it was forked from: the only
+// other one that captured a message which one of them follows.
+func Origin(in workspace.Conversations, s *schema.Session) (*schema.Links, error) {
+	if s.Links != nil && s.Links.Parent != "" || slices.ContainsFunc(s.Sources, func(src schema.Source) bool { return src.After == "" }) {
+		return s.Links, nil
+	}
+	for _, src := range s.Sources {
+		if parent, err := capturedIn(in, src.After, s.ID); err != nil {
+			return s.Links, err
+		} else if parent != "" {
+			l := &schema.Links{Parent: parent, MessageID: src.After}
+			if s.Links != nil {
+				l.Related = s.Links.Related
+			}
+			return l, nil
+		}
+	}
+	return s.Links, nil
+}
+
+// capturedIn returns the id of the conversation other than the one with an id that captured a
+// message from its agent, or "" if there is none or several. A copy has no source.
+func capturedIn(in workspace.Conversations, message, except string) (found string, err error) {
+	all, err := in.Store.List()
+	if err != nil {
+		return "", err
+	}
+	for _, e := range all {
+		if schema.SameConversation(e.Session.ID, except) {
+			continue
+		}
+		if has, err := captured(in, e, message); err != nil {
+			return "", err
+		} else if !has {
+			continue
+		}
+		if found != "" {
+			return "", nil
+		}
+		found = e.Session.ID
+	}
+	return found, nil
+}
+
+// captured reports whether a conversation captured a message.
+func captured(in workspace.Conversations, e store.Entry, message string) (bool, error) {
+	c, err := in.Open(e)
+	if err != nil {
+		return false, nil // another one may have it
+	}
+	defer c.Close()
+	for line, err := range store.Undamaged(c.MessageLines()) {
+		if err != nil {
+			return false, err
+		}
+		if !bytes.Contains(line.Text, []byte(message)) {
+			continue
+		}
+		if m, err := schema.ParseMessage(line.Text); err == nil && m.ID == message && m.Source != "" {
+			return true, nil
+		}
+	}
+	return false, nil
 }
