@@ -4,6 +4,9 @@
 # from SEED on (default 1), and checks that nothing is lost or doubled and that all clones
 # read the same. Then it runs a fourth of them again, with a clone of an older cortext.
 #
+# CORTEXT_HISTORIES_STORIES is how many of a hundred steps are stories: steps that belong
+# together, such as fork, go on, commit, reset; by default 33. With an older cortext, and with
+# 0, the steps are those that CI takes.
 # CORTEXT_HISTORIES_OLD is the commit that is built for that clone; by default the last
 # one that had no merge driver.
 set -euo pipefail
@@ -14,6 +17,8 @@ driver=store/mergefile/mergefile.go
 old=${CORTEXT_HISTORIES_OLD:-$(git log --diff-filter=A --format=%H -- "$driver" | tail -1)~1}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+
+export CORTEXT_HISTORIES_STORIES=${CORTEXT_HISTORIES_STORIES-33}
 
 run() { go test -count=1 -timeout=0 -run '^TestHistories$' ./cmd/cortext; }
 

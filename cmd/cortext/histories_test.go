@@ -3,10 +3,8 @@
 package main
 
 import (
-	"encoding/json"
 	"flag"
 	"fmt"
-	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -17,8 +15,9 @@ import (
 )
 
 var (
-	historySeed  = flag.Uint64("histories.seed", envNumber("CORTEXT_HISTORIES_SEED", 1), "the seed of the first history of TestHistories")
-	historyCount = flag.Uint64("histories.count", envNumber("CORTEXT_HISTORIES", 0), "the number of histories of TestHistories; 0: 12, or 6 with -short")
+	historySeed    = flag.Uint64("histories.seed", envNumber("CORTEXT_HISTORIES_SEED", 1), "the seed of the first history of TestHistories")
+	historyStories = flag.Uint64("histories.stories", envNumber("CORTEXT_HISTORIES_STORIES", 0), "how many of a hundred steps of TestHistories are stories")
+	historyCount   = flag.Uint64("histories.count", envNumber("CORTEXT_HISTORIES", 0), "the number of histories of TestHistories; 0: 12, or 6 with -short")
 )
 
 // TestHistories lets three users on three machines change the same conversations and
@@ -26,7 +25,8 @@ var (
 // every message of every transcript must be in its conversation once, all clones must read
 // the same, what was redacted must be gone, check must find nothing and git must have
 // nothing to commit. Some clones have the merge driver, some only the attributes, and
-// core.autocrlf differs. scripts/histories.sh runs many of them.
+// core.autocrlf differs. scripts/histories.sh runs many of them, in which a part of the steps
+// are stories.
 //
 // CORTEXT_HISTORIES_BINARY names an older cortext for one of the clones.
 func TestHistories(t *testing.T) {
@@ -93,12 +93,18 @@ func newHistories(t *testing.T, seed uint64) *histories {
 		} else {
 			w.must(w.root, "git", "clone", "-q", h.remote, dir)
 		}
-		w.must(dir, "cortext", "init", "--agent", "claude,gemini")
-		if !h.driven(i) {
-			w.run(command{dir: dir, args: []string{"cortext", "init", "--agent", "claude,gemini", "--no-merge-driver"}}) // an older cortext has no such flag
-		}
+		h.install(w)
 	}
 	return h
+}
+
+// install installs cortext in a work tree of a user.
+func (h *histories) install(w *world) {
+	h.t.Helper()
+	w.must(w.dir(), "cortext", "init", "--agent", "claude,gemini")
+	if !h.driven(slices.Index(h.users, w)) {
+		w.run(command{dir: w.dir(), args: []string{"cortext", "init", "--agent", "claude,gemini", "--no-merge-driver"}}) // an older cortext has no such flag
+	}
 }
 
 // every are the flags of a list of all conversations.
@@ -137,23 +143,39 @@ var historySteps = []historyStep{
 
 func (h *histories) run() {
 	h.t.Helper()
+	for step := 1; step <= 16; step++ {
+		w := h.users[h.r.IntN(len(h.users))]
+		w.step = step
+		if *historyStories > 0 && !h.old && h.r.Uint64N(100) < *historyStories {
+			h.tell(w, pick(w, stories))
+		} else {
+			h.step(w)
+		}
+	}
+	h.end()
+}
+
+// step takes a random step.
+func (h *histories) step(w *world) {
+	h.t.Helper()
 	total := 0
 	for _, s := range historySteps {
 		total += s.weight
 	}
-	for step := 1; step <= 16; step++ {
-		w := h.users[h.r.IntN(len(h.users))]
-		w.step = step
-		at := h.r.IntN(total)
-		for _, s := range historySteps {
-			if at -= s.weight; at < 0 {
-				w.note("# %s", s.name)
-				s.do(h, w)
-				break
-			}
+	at := h.r.IntN(total)
+	for _, s := range historySteps {
+		if at -= s.weight; at < 0 {
+			w.note("# %s", s.name)
+			s.do(h, w)
+			break
 		}
-		w.tick(time.Duration(h.r.IntN(600)) * time.Second)
 	}
+	w.tick(time.Duration(h.r.IntN(600)) * time.Second)
+}
+
+// end exchanges everything, and checks what all clones have then.
+func (h *histories) end() {
+	h.t.Helper()
 	h.settle()
 	if h.took { // a merge may take what one of them restored before it
 		h.settle()
@@ -207,13 +229,15 @@ func (h *histories) begin(w *world) {
 // goOn continues a conversation in the user's session of it, or in a new one.
 func (h *histories) goOn(w *world) {
 	h.t.Helper()
-	all := w.entries(every...)
-	if len(all) == 0 {
-		return
+	if all := w.entries(every...); len(all) > 0 {
+		h.goOnIn(w, pick(w, all))
 	}
-	c := pick(w, all)
+}
+
+func (h *histories) goOnIn(w *world, c entry) {
+	h.t.Helper()
 	for _, n := range w.natives {
-		if n.chat.name == c.ID {
+		if n.chat.name == c.ID && n.at == w.trees[0] {
 			h.says(w, n, fmt.Sprintf("say %d of %s, %s", n.turns+1, n.name, w.phrase()))
 			return
 		}
@@ -371,123 +395,5 @@ func (h *histories) squash(w *world) {
 	h.t.Helper()
 	if h.merging(w, "merge", "-q", "--squash", "origin/main") {
 		h.commit(w)
-	}
-}
-
-// settle captures what the transcripts have, and exchanges until all clones have the same
-// commit.
-func (h *histories) settle() {
-	h.t.Helper()
-	for _, w := range h.users {
-		w.step++
-		h.cortext(w, "sync", "--restore")
-		h.commit(w)
-	}
-	for range 2 {
-		for _, w := range h.users {
-			if !h.merging(w, "merge", "-q", "--no-edit", "origin/main") {
-				w.fail("a merge did not end", "merge of origin/main")
-			}
-			if !h.push(w) {
-				w.fail("push failed", "after a merge")
-			}
-		}
-	}
-	for _, w := range h.users {
-		w.must(w.dir(), "git", "fetch", "-q", "origin")
-		w.must(w.dir(), "git", "merge", "-q", "--ff-only", "origin/main")
-	}
-}
-
-// repairForks repairs forks whose beginning a revert took back, and which then went on: no
-// transcript has what a fork copied, check names it, and repair finds it in git's history.
-// Any other damage is left for compare.
-func (h *histories) repairForks() {
-	h.t.Helper()
-	w := h.users[0]
-	out, _, _ := w.run(command{dir: w.dir(), args: []string{"cortext", "check"}})
-	for line := range strings.Lines(out) {
-		if !strings.Contains(line, "-fork-") || !strings.Contains(line, ": missing (the message follows") {
-			return
-		}
-	}
-	if out != "" {
-		h.cortext(w, "repair")
-		h.commit(w)
-		h.settle()
-	}
-}
-
-// compare checks that all clones read the same, without damage, and that they have what
-// was said, once.
-func (h *histories) compare() {
-	h.t.Helper()
-	first := h.users[0].reading(every...)
-	for _, w := range h.users {
-		if now := w.reading(every...); now != first {
-			w.fail("the clones read differently", "%s", firstDifference(first, now))
-		}
-		h.cortext(w, "check")
-		if out := w.must(w.dir(), "git", "status", "--porcelain"); out != "" {
-			w.fail("reading changed the work tree", "%s", out)
-		}
-		h.complete(w)
-	}
-}
-
-// complete checks that one conversation has each message of each session, and that no
-// redacted text is read. If all have the driver, none is in the file either; else the line
-// that a merge brings back stays beside the redacted one until the log is next read whole.
-func (h *histories) complete(w *world) {
-	h.t.Helper()
-	in := map[string]map[string]bool{} // by id of the message: the conversations that captured it
-	texts := map[string]string{}
-	for _, c := range w.entries(every...) {
-		var s shown
-		out, errs, code := w.run(command{dir: w.dir(), args: []string{"cortext", "show", c.ID, "--json"}})
-		if err := json.Unmarshal([]byte(out), &s); err != nil || code != 0 {
-			w.fail("show failed", "%s: exit code %d, %v\n%s", c.ID, code, err, errs)
-		}
-		seen := map[string]bool{}
-		for _, m := range s.Messages {
-			if seen[m.ID] {
-				w.fail("a message twice", "%s in %s", m.ID, c.Path)
-			}
-			seen[m.ID] = true
-			if m.Source != "" {
-				if in[m.ID] == nil {
-					in[m.ID] = map[string]bool{}
-				}
-				in[m.ID][c.ID] = true
-			}
-		}
-		texts[c.ID] = out
-		if h.seed%3 == 0 && !h.old { // all have the driver
-			raw, err := os.ReadFile(filepath.Join(w.dir(), c.Path, ".session/messages.jsonl"))
-			w.check(err)
-			texts[c.ID] += string(raw)
-		}
-	}
-	for _, u := range h.users {
-		for _, n := range u.natives {
-			for _, id := range n.ids {
-				if len(in[id]) != 1 {
-					w.fail("a message in no or several conversations", "%s of %s of seed %d, turn of %d: in %q", id, n.name, u.seed, n.turns, slices.Sorted(maps.Keys(in[id])))
-				}
-			}
-		}
-	}
-	if h.took {
-		return
-	}
-	for _, r := range h.redacted {
-		source, text, _ := strings.Cut(r, " ")
-		for id, raw := range texts {
-			for record := range strings.SplitSeq(raw, `{"id":`) {
-				if strings.Contains(record, source) && strings.Contains(record, `"`+text+`"`) {
-					w.fail("a redacted text came back", "%s in %s:\n%s", text, id, record)
-				}
-			}
-		}
 	}
 }
