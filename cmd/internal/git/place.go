@@ -2,6 +2,7 @@ package git
 
 import (
 	"context"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -46,7 +47,29 @@ func Root(ctx context.Context, dir string) string {
 	return filepath.FromSlash(strings.TrimSuffix(out, "\n"))
 }
 
-// FirstCommits returns the root commits of dir's repository, which its clones share.
+// IsShallow reports whether dir is in a shallow clone: its history is cut at commits that
+// follow others in other clones.
+func IsShallow(dir string) bool {
+	common := CommonDir(dir)
+	if common == "" {
+		return false
+	}
+	_, err := os.Stat(filepath.Join(common, "shallow"))
+	return err == nil
+}
+
+// HasCommit reports whether dir's repository has one of some commits.
+func HasCommit(ctx context.Context, dir string, commits []string) bool {
+	ctx, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
+	return slices.ContainsFunc(commits, func(c string) bool {
+		_, err := read(ctx, dir, "cat-file", "-e", c+"^{commit}")
+		return err == nil
+	})
+}
+
+// FirstCommits returns the root commits of dir's repository, which its clones share. Those of a
+// shallow clone are the commits at which its history is cut.
 func FirstCommits(ctx context.Context, dir string) []string {
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()

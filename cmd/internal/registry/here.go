@@ -15,6 +15,7 @@ type Here struct {
 	place   *Place
 	asked   bool                // whether git was asked for the root commits
 	commits map[string][]string // root commits of other places
+	shares  map[string]bool     // by the folders of two places: whether the second has a commit of the first
 }
 
 // At returns the place of the workspace in the folder root.
@@ -45,7 +46,7 @@ func (h *Here) Place() Place {
 func (h *Here) KnowClones(ctx context.Context) Place {
 	if h.Place().Repository != "" && !h.asked {
 		h.asked = true // even if git does not answer in time: it would not do so next time
-		h.place.Commits = git.FirstCommits(ctx, h.root)
+		h.place.Commits, h.place.Shallow = git.FirstCommits(ctx, h.root), git.IsShallow(h.root)
 	}
 	return *h.place
 }
@@ -57,19 +58,36 @@ func (h *Here) Same(p Place) bool {
 	if here.Same(p) {
 		return true
 	}
-	if here.Commits == nil || p.Commits != nil || p.Within != here.Within {
+	if here.Commits == nil || p.Within != here.Within {
 		return false
 	}
-	commits, known := h.commits[p.Workspace]
-	if !known {
-		commits = git.FirstCommits(context.Background(), p.Workspace)
-		if h.commits == nil {
-			h.commits = map[string][]string{}
+	if p.Commits == nil {
+		commits, known := h.commits[p.Workspace]
+		if !known {
+			commits = git.FirstCommits(context.Background(), p.Workspace)
+			if h.commits == nil {
+				h.commits = map[string][]string{}
+			}
+			h.commits[p.Workspace] = commits
 		}
-		h.commits[p.Workspace] = commits
+		p.Commits, p.Shallow = commits, git.IsShallow(p.Workspace)
 	}
-	p.Commits = commits
-	return here.Same(p)
+	return here.Same(p) || p.Shallow && h.share(p, here) || here.Shallow && h.share(here, p)
+}
+
+// share reports whether a place has a commit at which the history of another, a shallow clone, is
+// cut.
+func (h *Here) share(shallow, whole Place) bool {
+	of := shallow.Workspace + "\n" + whole.Workspace
+	is, known := h.shares[of]
+	if !known {
+		is = git.HasCommit(context.Background(), whole.Workspace, shallow.Commits)
+		if h.shares == nil {
+			h.shares = map[string]bool{}
+		}
+		h.shares[of] = is
+	}
+	return is
 }
 
 // withinTree returns the path of a workspace below the folder that has .git.

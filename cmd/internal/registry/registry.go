@@ -36,6 +36,7 @@ type Place struct {
 	Repository string   `json:"repository,omitempty"` // absolute path of git's common folder; work trees share it
 	Within     string   `json:"within,omitempty"`     // the workspace, relative to the top of its work tree
 	Commits    []string `json:"commits,omitempty"`    // root commits of the repository, if known; clones share them
+	Shallow    bool     `json:"shallow,omitempty"`    // Commits are where a shallow clone's history is cut: other clones have them, not as roots
 }
 
 // Same reports whether two places are the same workspace, or the same workspace in

@@ -140,9 +140,11 @@ func (p *Folders) holdsClone(ctx context.Context, n inject.SessionRef) bool {
 }
 
 // isClone reports whether a folder is in a clone of our repository: both share a first
-// commit and, if both have a remote, the remote.
+// commit, or that of one is in the other, a shallow clone's, and, if both have a remote, the remote.
 func (p *Folders) isClone(ctx context.Context, dir string) bool {
-	if !slices.ContainsFunc(git.FirstCommits(ctx, dir), func(c string) bool { return slices.Contains(p.commits, c) }) {
+	first := git.FirstCommits(ctx, dir)
+	if !slices.ContainsFunc(first, func(c string) bool { return slices.Contains(p.commits, c) }) &&
+		!(git.IsShallow(dir) && git.HasCommit(ctx, p.root, first)) && !(git.IsShallow(p.root) && git.HasCommit(ctx, dir, p.commits)) {
 		return false
 	}
 	ours, theirs := originOf(ctx, p.root), originOf(ctx, dir)
