@@ -41,8 +41,8 @@ func (b *MessageBuilder) AddAttachment(a Attachment) {
 	b.Blobs = append(b.Blobs, a.Blobs...)
 }
 
-// LeastUniqueCall is the length in bytes from which no model's server issues the id of a call
-// twice, as FORMAT.md (section 10) has it. Shorter ids may be counted.
+// LeastUniqueCall is the length, in bytes, of the shortest call id that no model's server
+// issues twice (FORMAT.md, section 10). Shorter ids may be counted.
 const LeastUniqueCall = 20
 
 // IsCounted reports whether a server may issue this id of a call again.

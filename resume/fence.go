@@ -25,7 +25,8 @@ import (
 // knowing its content. A text is the bytes between the end of its heading and the
 // newline before the next heading. Only invalid UTF-8 is replaced.
 
-// fenceOpen and fenceClose follow the run in the lines that open and close the fence.
+// fenceOpen and fenceClose end the lines that open and close the fence, after the run
+// of tildes.
 const (
 	fenceOpen  = " history\n"
 	fenceClose = "\n"

@@ -112,7 +112,7 @@ func (p *passage) prune() {
 	}
 }
 
-// countLines counts the lines of text. The last may lack its line end.
+// countLines counts the lines of text. The last may lack its line ending.
 func countLines(text string) int {
 	n := strings.Count(text, "\n")
 	if text != "" && !strings.HasSuffix(text, "\n") {

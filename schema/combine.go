@@ -247,10 +247,10 @@ func combineValues(a, b reflect.Value) (both reflect.Value, ok bool) {
 	return both, a.Equal(b)
 }
 
-// combineTags puts one tag in the place of two versions of it that redact different texts,
-// and drops the version that lacks a redaction of another. Only their text says which tags
-// are versions of one: a session that redacted a tag no longer names what it was before. A
-// version that is redacted as a whole says too little.
+// combineTags replaces two versions of a tag that redact different texts with one that
+// redacts both, and drops a version that lacks a redaction of another. Only their text
+// says which tags are versions of one: a session that redacted a tag no longer names what
+// it was before. A version that is redacted as a whole says too little.
 func combineTags(is map[string]bool, last map[string]TagStamp, tags [][]string, sets [][]TagStamp) {
 	together := func(a, b string) bool {
 		return slices.ContainsFunc(tags, func(list []string) bool { return slices.Contains(list, a) && slices.Contains(list, b) }) ||

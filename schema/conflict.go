@@ -262,9 +262,9 @@ func indentation(line []byte) (n int, c byte) {
 	return len(line) - len(bytes.TrimLeft(line, " \t")), rest[0]
 }
 
-// SalvageSession reads the members of a broken session.json one by one, and leaves out
-// those that cannot be read: the rest of a file that was cut off. It returns nil if
-// nothing useful is left, or if a later cortext wrote the file.
+// SalvageSession reads the members of a broken session.json one by one, and skips those
+// that it cannot read, such as the last one of a file that was cut off. It returns nil
+// if nothing useful is left, or if a later cortext wrote the file.
 func SalvageSession(b []byte) *Session {
 	members, _ := looseMembers(b)
 	if len(members) == 0 || len(members) > MaxSessionMembers || checkVersions(members) != nil {

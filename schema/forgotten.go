@@ -46,7 +46,8 @@ func uniteElements(was []string, at Time, laterWas []string, to Time) []string {
 }
 
 // ForgetRedacted removes the stamps of tags and of names in the metadata that are redacted
-// and no longer there: they still contain the text. redact returns a text redacted.
+// and no longer there: they still contain the text. redact returns the redacted form of a
+// text.
 func (s *Session) ForgetRedacted(redact func(string) string) {
 	s.forgetTags(redact)
 	s.forgetValues(redact)

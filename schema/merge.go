@@ -162,7 +162,7 @@ func idOf(folders, ids []string) string {
 	return cmp.Or(first(named, strings.Compare), first(ids, strings.Compare))
 }
 
-// leastEnd is the least number of characters of an id with which the name of a folder ends.
+// leastEnd is the least number of characters of an id that the name of a folder ends with.
 const leastEnd = 4
 
 // constant takes the smallest value of a member that never changes, of those in which the
@@ -206,8 +206,8 @@ func setAfter(last, redacted []byte) bool {
 }
 
 // settable takes the value that was set last. A value that matches no stamp comes from an
-// older release or a person, who had seen the stamped value, so it counts, unless the
-// merge brought it back beside another value. Of what is written from the log, that with the
+// older release or a person, who had seen the stamped value, so it counts, unless the merge
+// brought it back beside another value. Of values written from the log, the one with the
 // most redacted text counts: the other side may not have known of a redaction.
 func (m *merging) settable(f fieldInfo) {
 	all := m.variants[f.name]
@@ -299,7 +299,8 @@ func liveNotes(set []NoteStamp) []NoteStamp {
 	return combineNotes(set)
 }
 
-// combineNotes puts one note in the place of two that redact different texts of one.
+// combineNotes replaces two versions of a note that redact different texts with one
+// that redacts both.
 func combineNotes(set []NoteStamp) (list []NoteStamp) {
 	isRedacted := func(n NoteStamp) bool { return strings.Contains(n.To, redactedPrefix) }
 	for _, n := range set {

@@ -27,7 +27,7 @@ func NewTime(t time.Time) Time {
 }
 
 // Time returns the moment, or the zero time if t is empty or unreadable, or if [NewTime] cannot
-// spell it.
+// format it.
 func (t Time) Time() time.Time {
 	v, err := time.Parse(time.RFC3339Nano, string(t))
 	if v = v.UTC(); err != nil || v.Year() < 0 || v.Year() > 9999 {

@@ -15,7 +15,7 @@ import (
 // holds. It changes nothing.
 //
 // What a merge or a clone leaves is not damage: repeated, swapped and unknown lines,
-// branches, line ends of either kind, stale counters, git's file modes, a conversation
+// branches, line endings of either kind, stale counters, git's file modes, a conversation
 // without .session/ or in two folders.
 func (s *Store) Check() iter.Seq[Damage] {
 	return func(yield func(Damage) bool) {

@@ -21,7 +21,7 @@ const AttributesFile = ".gitattributes"
 const ignoreFile = localDir + "/.gitignore"
 
 // attributes make git merge the logs, session.json and summaries of two clones by keeping
-// the lines of both, without touching their line ends, nor those of attachments.
+// the lines of both, without touching their line endings, nor those of attachments.
 const (
 	attributesLogs    = conversationsDir + "/**/" + sessionDir + "/**/*.jsonl merge=union -text"
 	attributesSession = conversationsDir + "/**/" + sessionDir + "/**/" + sessionFile + " merge=union -text"

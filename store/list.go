@@ -37,7 +37,7 @@ func (s *Store) List() ([]Entry, error) { return lister{s, &s.index}.list() }
 
 // ListOf is [Store.List] for the conversations in some folders, and for waiting ones
 // that are in none of them. Folders that do not exist are left out. It reads their
-// files and neither uses nor fills a cache.
+// files without using or filling a cache.
 func (s *Store) ListOf(folders []string) []Entry {
 	var there []string
 	for _, name := range folders {

@@ -51,8 +51,8 @@ func hasMarkers(r *Reader, name string) (bool, error) {
 	return contains(io.NewSectionReader(l, 0, l.size), "\n", []byte("\n<<<<<<<")) // the log begins a line
 }
 
-// rewriteWithoutMarkers sets the markers in a log aside. jj puts a byte before each line of
-// a side, which it removes, too.
+// rewriteWithoutMarkers sets the markers in a log aside. It also removes the byte that jj
+// puts before each line of a side.
 func (w *logWriter) rewriteWithoutMarkers(l *logFile) error {
 	var aside []byte
 	err := eachLine(l, l.Size(), func(line []byte) error {

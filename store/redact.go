@@ -296,7 +296,7 @@ func (r *redaction) json(raw *schema.Raw) {
 	}
 }
 
-// oneLine makes valid JSON fit on one line: valid UTF-8, without line ends between
+// oneLine makes valid JSON fit on one line: valid UTF-8, without line endings between
 // tokens.
 func oneLine(raw []byte) []byte {
 	if !utf8.Valid(raw) {

@@ -212,8 +212,8 @@ func (l *logFile) settled(id string, k *known) (best record, changed bool, err e
 	return best, altered || old || combined, nil
 }
 
-// combineRedacted puts one record in the place of two that redact different texts. It
-// reports whether it did.
+// combineRedacted replaces two versions of a record that redact different texts with
+// one that redacts both. It reports whether it did.
 func combineRedacted(lines []record) (list []record, done bool) {
 	for _, r := range lines {
 		for i, o := range list {

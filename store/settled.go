@@ -15,10 +15,10 @@ import (
 // user redacted. The next write settles the log ([logWriter.settle]). Until then, readers
 // that pass lines on must not pass these.
 
-// SettledMessages yields what [Reader.Messages] does as the next write leaves it: of a
-// message that was redacted after it was stored only what counts, with what is redacted in
-// any of its lines, where its first line is. A line that only places the message precedes
-// it. It reads the log up to three times.
+// SettledMessages yields the messages as the next write leaves them. A message that was
+// redacted after it was stored comes once, where its first line is, with everything
+// redacted that is redacted in any of its lines. A line that only places the message
+// precedes it. SettledMessages reads the log up to three times.
 func (r *Reader) SettledMessages() iter.Seq2[schema.Message, error] {
 	return settledLines(r, messageLog(), messageHeads())
 }
@@ -28,8 +28,8 @@ func (r *Reader) SettledTools() iter.Seq2[schema.Tool, error] {
 	return settledLines(r, toolLog(), toolHeads())
 }
 
-// CallsTo yields what SettledTools does of the calls to the tools that wanted names. It does
-// not decode the others.
+// CallsTo is SettledTools for the calls to the tools that wanted accepts. It does not decode
+// the others.
 func (r *Reader) CallsTo(wanted func(tool string) bool) iter.Seq2[schema.Tool, error] {
 	log := toolLog()
 	parse := log.parse

@@ -19,8 +19,8 @@ import (
 const summarySuffix = ".json"
 
 // Summaries returns the summaries of the conversation in the order of their file names,
-// and the damage of those that are skipped. A skipped summary is no loss, since it can be
-// generated again. Tokens are counted here, because a person who edits a file does not
+// and the damage of those that are skipped. A skipped summary loses nothing, since it can
+// be generated again. Tokens are counted here, because a person who edits a file does not
 // update them.
 func (r *Reader) Summaries() (list []*schema.Summary, damage []Damage) {
 	folders := r.folders()

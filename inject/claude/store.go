@@ -91,8 +91,8 @@ func (agent) Sessions(m inject.Machine) ([]inject.SessionRef, error) {
 // prompt of any length may come first.
 const headBytes = 256 << 10
 
-// heldIn returns the folder of a session, or empty if the beginning of its transcript
-// does not name one.
+// heldIn returns the folder of a session, or "" if the beginning of its transcript does
+// not name one.
 func heldIn(file string) (string, error) {
 	f, err := inject.OpenRegular(file)
 	if err != nil {

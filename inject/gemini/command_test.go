@@ -101,7 +101,7 @@ func readTOML(t *testing.T, s string) string {
 	} else {
 		inner = strings.TrimSuffix(strings.TrimPrefix(s, `"`), `"`)
 	}
-	// Go decodes the escapes that both share; a line end is not one of them.
+	// Go decodes the escapes that both share; a line ending is not one of them.
 	text, err := strconv.Unquote(`"` + strings.ReplaceAll(inner, "\n", `\n`) + `"`)
 	if err != nil {
 		t.Fatalf("%s: %v", s, err)

@@ -20,7 +20,7 @@ import (
 // A stack is the context, as a rewind sees it.
 type stack []*unit
 
-// push appends a message to the context. What is above the first message stays as it is.
+// push appends a message to the context. The first message keeps the parent that it had.
 func (s *stack) push(u *unit) {
 	if top := s.top(); top != nil {
 		u.above = top

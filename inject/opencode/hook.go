@@ -77,5 +77,5 @@ func (agent) ReplyLimits() inject.ReplyLimits { return inject.ReplyLimits{Bytes:
 
 // Reply returns the text itself. The plugin adds it to the command's message as a
 // part of its own, where the program expands and runs nothing in it. The plugin
-// removes one line end, which the caller appends.
+// removes one line ending, which the caller appends.
 func (agent) Reply(_, text string) []byte { return []byte(text) }

@@ -94,14 +94,14 @@ func tooLarge(m inject.Machine, c config, model, payload string) []string {
 }
 
 // Model returns the model that the program would use for a new session,
-// "provider/model", or empty if unknown.
+// "provider/model", or "" if unknown.
 func (agent) Model(m inject.Machine, r inject.Request) string {
 	return chosenModel(m, readConfig(m, r.Dir), r.Args)
 }
 
-// Window returns the context window, in tokens, of a model, "provider/model", from
-// the settings or the list of known models; 0 if they do not say. For a model without
-// its provider, as in transcripts, it is the smallest window from a provider that is
+// Window returns the context window, in tokens, of a model, "provider/model", from the
+// settings or the list of known models; 0 if they do not say. For a model without its
+// provider, as in transcripts, it is the smallest window among the providers that are
 // usable here.
 func (agent) Window(m inject.Machine, r inject.Request, model string) int {
 	c := readConfig(m, r.Dir)

@@ -303,7 +303,7 @@ func (d *database) roots() ([]inject.SessionRef, error) {
 }
 
 // calling returns the session that is running a command of ours as a tool call right
-// now, or empty if there is none or more than one candidate. OpenCode records a call
+// now, or "" if there is none or more than one candidate. OpenCode records a call
 // before it runs it (FACTS.md, "Environment variables").
 func calling(file string) string {
 	d, err := openDatabase(file)
@@ -329,7 +329,7 @@ func calling(file string) string {
 	return found[0]
 }
 
-// abandoned is the age in milliseconds, relative to another call, from which we
-// consider a call dead that the database still lists as running: its OpenCode was
-// killed.
+// abandoned is how much older than another running call a call must be, in
+// milliseconds, for us to consider it dead: the database still lists it as running
+// because its OpenCode was killed.
 const abandoned = 60_000

@@ -207,7 +207,7 @@ func Changes(files []File, read inject.ReadFile) (list []inject.Change, err erro
 
 func hash(text string) string { return inject.SHA256([]byte(normal(text))) }
 
-// normal converts line ends to LF.
+// normal converts line endings to LF.
 func normal(text string) string { return strings.ReplaceAll(text, "\r\n", "\n") }
 
 // Field returns the value of the named field in a YAML frontmatter, on one line.

@@ -21,7 +21,7 @@ const (
 
 // document is a JSON text that is edited by splicing. Values are slices of text.
 //
-// Insertions are templates with "\n" and "\t" that adopt the file's line ends and
+// Insertions are templates with "\n" and "\t" that adopt the file's line endings and
 // indentation.
 type document struct {
 	bom   string

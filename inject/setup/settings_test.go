@@ -30,7 +30,7 @@ func read(t *testing.T, name string) string {
 }
 
 // TestSettings edits the files of testdata/settings, and the same files with other
-// line ends, indentation, and so on. Each variation of the input must appear in the
+// line endings, indentation, and so on. Each variation of the input must appear in the
 // output.
 func TestSettings(t *testing.T) {
 	changes := map[string]string{

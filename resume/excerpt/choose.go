@@ -234,7 +234,8 @@ const (
 	inPlace           // the name and its context
 )
 
-// known returns what the segments from a to b show of an occurrence in one of them.
+// known returns how much the segments from a to b include about a name that occurs in
+// one of them.
 func (o occurrence) known(a, b int) knowledge {
 	if int(o.from) >= a && int(o.to) <= b {
 		return inPlace
@@ -294,9 +295,9 @@ func (c *chooser) byWorth() {
 	}
 }
 
-// mostOfText limits the share of one text in what is chosen by worth; leastOfText is
-// how many tokens it may have anyway. A listing of a thousand files must not use up a
-// large budget.
+// mostOfText limits the share of one text in the excerpts chosen by worth; leastOfText
+// is how many tokens it may have anyway. A listing of a thousand files must not use up
+// a large budget.
 const (
 	mostOfText  = 20
 	leastOfText = 300

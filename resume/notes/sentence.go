@@ -146,7 +146,7 @@ func (r *splitter) add(raw string) {
 	r.last = l
 }
 
-// fullLine is the length from which a line may have wrapped because it was full
+// fullLine is the least length at which a line may have wrapped because it was full
 // rather than because the statement ended.
 const fullLine = 50
 

@@ -3,7 +3,7 @@
 //
 // The kinds of damage are those seen in the field: torn tails, records of two writers on
 // one line, runs of NUL left by a power cut, conflict markers of a merge, lines cut in
-// the middle. A line end of either kind, a byte order mark and blank lines are not
+// the middle. A line ending of either kind, a byte order mark and blank lines are not
 // damage.
 package jsonl
 

@@ -62,7 +62,7 @@ func BuiltIn(typ string) (file string, ok bool) {
 
 // Split separates the YAML frontmatter from a command file: front is the text between the
 // two lines "---", body the text after them. A file that does not begin with a closed
-// frontmatter is all body. Both use LF line ends.
+// frontmatter is all body. Both use LF line endings.
 func Split(file string) (front, body string) {
 	file = normal(strings.TrimPrefix(file, "\ufeff"))
 	rest, ok := strings.CutPrefix(file, "---\n")
@@ -104,7 +104,7 @@ func Hash(body string) string {
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// normal converts line ends to LF, which the built-in prompts use.
+// normal converts line endings to LF, which the built-in prompts use.
 func normal(text string) string { return strings.ReplaceAll(text, "\r\n", "\n") }
 
 // Document returns the markdown file that a new conversation of the type begins with. The

@@ -16,7 +16,7 @@ import (
 
 // pattern is tiktoken's pattern. It is in parentheses because without them the regexp2
 // library would run the code that the tokenizer library registers for the pattern, which
-// has two defects in v0.10.0: for \s*[\r\n]+ it goes back to the first line end in the
+// has two defects in v0.10.0: for \s*[\r\n]+ it goes back to the first line ending in the
 // white space instead of the last one, and it leaves U+007F out of negated sets, so that
 // nothing matches it.
 const pattern = `(?:` +

@@ -170,7 +170,7 @@ func symbols(s string, i int) int {
 func spaces(s string) int {
 	end := 0   // end of all the white space
 	last := 0  // start of its last character
-	lines := 0 // end of its last line end
+	lines := 0 // end of its last line ending
 	for {
 		c, n := classAt(s, end)
 		if c&space == 0 {

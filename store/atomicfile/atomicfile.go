@@ -6,8 +6,8 @@
 // directory. renameio (v2.0.2) creates the temporary file but does not do the rest.
 // Within an os.Root it puts that file at the top of the root and cannot rename it into
 // another folder than the one it was made for. Without an os.Root it follows symlinks out
-// of the workspace. It never syncs the directory, so a power cut undoes the replacement.
-// On Windows it exports nothing.
+// of the workspace. It never syncs the directory, so a power cut may undo the
+// replacement. On Windows it exports nothing.
 package atomicfile
 
 import (
@@ -178,8 +178,8 @@ func (c Calls) SyncDir(root Folder, name string) error {
 	return c.SyncOpenDir(d, name)
 }
 
-// SyncOpenDir is SyncDir for an open directory, which it closes. Some file systems, most of
-// them on a network, sync files but no directories: that is no error.
+// SyncOpenDir is SyncDir for an open directory, which it closes. Some file systems, mostly
+// network ones, cannot sync directories: that is not an error.
 func (c Calls) SyncOpenDir(d *os.File, name string) error {
 	if !canSyncDir || c.NoSync {
 		return d.Close()

@@ -11,7 +11,7 @@ import (
 	"cortext/schema/jsonl"
 )
 
-// A line is a line of a log, without its line end.
+// A line is a line of a log, without its line ending.
 type line struct {
 	text []byte
 	key  string // equal for lines that both sides share
@@ -138,7 +138,7 @@ func kept(base log, side, other []line) []line {
 	})
 }
 
-// split splits a log into lines. A carriage return before a newline belongs to the line end. A
+// split splits a log into lines. A carriage return before a newline belongs to the line ending. A
 // last line without a newline is a torn tail unless it is a whole record.
 func split(parse func([]byte) record, raw []byte) log {
 	var l log

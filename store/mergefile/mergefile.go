@@ -43,8 +43,8 @@ func Merge(name string, base, ours, theirs []byte) ([]byte, error) {
 	return nil, fmt.Errorf("%q is not a file of a conversation: %w", name, ErrUnsure)
 }
 
-// leastCovered is the length in bytes from which a text that was redacted is looked for in
-// other places. A shorter one may be a part of any word.
+// leastCovered is the length, in bytes, of the shortest redacted text that a merge also
+// redacts in other places. A shorter one may be part of any word.
 const leastCovered = 4
 
 // Redact returns the versions of a document or an attachment, before their lines are merged,
@@ -88,7 +88,7 @@ var redactedMarks = sync.OnceValue(func() *regexp.Regexp {
 // A covering is a text and the marker in its place.
 type covering struct{ text, mark string }
 
-// cover puts markers in the place of texts.
+// cover replaces texts with markers.
 func cover(text []byte, by []covering) []byte {
 	if len(text) == 0 {
 		return text

@@ -76,8 +76,8 @@ func (c *catalog) seen() string {
 	return c.ws.Index.Seen()
 }
 
-// noteRoots notes the lines with which forks of a session may begin that was captured during
-// a scan.
+// noteRoots notes the lines that forks of a session may begin with, if the session was
+// captured during a scan.
 func (c *catalog) noteRoots(agent string, roots []string) {
 	if c.scan == nil || c.scan.roots[agent] == nil {
 		return // they are found when they are needed

@@ -184,7 +184,7 @@ func (f *forks) isPossible(agent inject.Agent, root string) bool {
 	return false
 }
 
-// firstLines returns the lines with which forks of our sessions may begin.
+// firstLines returns the lines that forks of our sessions may begin with.
 func (f *forks) firstLines(agent inject.Agent) (map[string]bool, error) {
 	if known := f.catalog.scan.roots[agent.Name()]; known != nil {
 		return known, nil

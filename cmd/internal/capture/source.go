@@ -188,7 +188,7 @@ func EndOf(text string) string {
 // transcripts that could not be read, or user state that could not be written.
 func (c *Capture) TakeWarnings() []string { return c.warnings.take() }
 
-// RootsOfSource returns the lines with which a fork of a session may begin.
+// RootsOfSource returns the lines that a fork of a session may begin with.
 func (c *Capture) RootsOfSource(agent, nativeID string) []string {
 	return c.transcripts.rootsOfSource(agent, nativeID)
 }

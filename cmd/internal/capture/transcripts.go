@@ -30,7 +30,7 @@ func RootsOf(agent inject.Agent, transcript string) ([]string, error) {
 	return head.Roots, head.Close()
 }
 
-// rootsOfSource returns the lines with which a fork of a session may begin.
+// rootsOfSource returns the lines that a fork of a session may begin with.
 func (ts *transcripts) rootsOfSource(name, nativeID string) []string {
 	if b, ok := ts.bindings.Cached(name, nativeID); ok && len(b.Roots) > 0 {
 		return b.Roots

@@ -27,8 +27,8 @@ func (w *withheld) skip(agent inject.Agent, nativeID string) error {
 	return err
 }
 
-// rootsOfSkipped finds and stores the lines with which a fork of a skipped session may
-// begin: agents delete old transcripts but keep their forks.
+// rootsOfSkipped finds and stores the lines that a fork of a skipped session may begin
+// with: agents delete old transcripts but keep their forks.
 func (w *withheld) rootsOfSkipped(agent inject.Agent, nativeID string) []string {
 	file, ok, _ := agent.Locate(w.ws.Env.Machine, nativeID) // if it cannot be read, the next look finds it
 	if !ok {

@@ -182,7 +182,7 @@ func sourceOf(w *workspace.Workspace, list *listing.Listing, f listing.Filter) s
 	return source
 }
 
-// muchNew is the number of bytes from which a separate process updates the index, so that
+// muchNew is how many bytes of new text make a separate process update the index, so that
 // the prompt returns at once.
 const muchNew = 32 << 20
 

@@ -4,14 +4,14 @@
 // # Design
 //
 // Each clone has one ref, refs/cortext/own, whose tree holds the conversations' folders and
-// the removal files of all of its work trees. A stop commits the folder there; the branch,
-// the index and git's hooks have no part in it, and .git/info/exclude keeps the folders out
-// of git status. A push sends the ref as refs/cortext/<clone>, which no other clone writes,
-// so that no push loses a race. A pull fetches the refs of all clones into
-// refs/cortext-remotes/<remote>/, merges those that the own ref does not contain into it,
-// file by file as the merge driver does, and then merges the own ref into the files of the
-// work tree, under the locks of the conversations. Clones that merge the same refs make the
-// same commit, so they soon agree on one.
+// the removal files of all of its work trees. A stop commits the folder there. It touches
+// neither the branch nor the index and runs none of git's hooks; .git/info/exclude keeps
+// the folders out of git status. A push sends the ref as refs/cortext/<clone>, which no
+// other clone writes, so that no push loses a race. A pull fetches the refs of all clones
+// into refs/cortext-remotes/<remote>/, merges those that the own ref does not contain into
+// it, file by file as the merge driver does, and then merges the own ref into the files of
+// the work tree, under the locks of the conversations. Clones that merge the same refs make
+// the same commit, so they soon agree on one.
 //
 // A third ref, refs/cortext-worktrees/<work tree>, has what the files of a work tree and the
 // own ref have in common. It is the base of their merges. It only counts while the own ref

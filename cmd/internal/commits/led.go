@@ -35,8 +35,9 @@ type trace struct {
 	later []schema.Message // what followed them changed them before the commit was amended or rebased
 	left  []string         // files of the commit that no message is known to have led to
 
-	// Of a commit that is asked about for a line: what followed them says the line, and may have
-	// changed the file before the commit was made, amended or rebased.
+	// If the user asked about a line: what followed the messages in might may have changed the
+	// file before the commit was made, amended or rebased. What followed those in said also
+	// contains the line.
 	said, might []schema.Message
 
 	latest bool // nothing that is here was said after the commit
@@ -46,8 +47,8 @@ type trace struct {
 	behind bool
 }
 
-// trace follows a commit that names a conversation. Of a commit that is asked about for a file,
-// only that file counts.
+// trace finds what led to a commit that names a conversation. If the user asked about a file,
+// only that file of the commit counts.
 func (c Commits) trace(ctx context.Context, commit git.Logged, shown *history.Shown) *trace {
 	t := &trace{commit: commit, shown: shown, turns: turnsOf(shown.Messages), last: PromptBefore(shown.Messages, commit.At)}
 	files := slices.DeleteFunc(slices.Clone(commit.Asked()), func(p string) bool { return strings.HasPrefix(p, "conversations/") })
@@ -137,7 +138,8 @@ func says(call schema.Tool, line string) bool {
 	return enc.Encode(line) == nil && bytes.Contains(call.Input, quoted.Bytes()[1:quoted.Len()-2])
 }
 
-// hasLine reports whether a line is asked about that is hardly in a file twice.
+// hasLine reports whether the user asked about a line that is unlikely to be in a file
+// twice.
 func (t *trace) hasLine() bool { return len(t.commit.Of.Line) >= leastLine }
 
 const leastLine = 4

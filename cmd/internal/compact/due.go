@@ -69,7 +69,8 @@ func (c *Compactor) recordAsked(path string, at asked) error {
 }
 
 // TakeDue returns the paths of the conversations whose old messages a model should
-// summarize, each once. That takes minutes, so a hook leaves it to another process.
+// summarize, each once. Summarizing takes minutes, so a hook leaves it to another
+// process.
 func (c *Compactor) TakeDue() []string {
 	list := c.due
 	c.due = nil

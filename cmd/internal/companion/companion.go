@@ -34,7 +34,7 @@ const (
 	DecompressWord = "decompress" // decompresses zstd
 )
 
-// DatabaseWord is the argument with which [OpenCode] reads databases.
+// DatabaseWord is the argument that makes [OpenCode] read databases.
 const DatabaseWord = "database"
 
 // A Serving says what to serve, as JSON.

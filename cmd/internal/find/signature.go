@@ -87,11 +87,12 @@ func (s Signature) IsPlain() bool { return s>>plainAt != 0 }
 // HasLetters reports whether the texts have some letters; see [LettersOf].
 func (s Signature) HasLetters(want uint32) bool { return uint32(s)&want == want }
 
-// mostAdjacent is the number of pairs from which their bonus is too high to reject a text.
+// mostAdjacent is the greatest number of typed letters whose pairs can reject a text:
+// with more, their bonus is too high.
 const mostAdjacent = 8
 
-// Pairs returns each two neighboring letters that were typed, or none if there are too many
-// for [Typed.MayHaveInitials].
+// Pairs returns each pair of neighboring letters that were typed, or none if there are too
+// many for [Typed.MayHaveInitials].
 func (t *Typed) Pairs() (pairs []string) {
 	if utf8.RuneCountInString(t.joined) > mostAdjacent {
 		return nil

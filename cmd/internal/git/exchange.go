@@ -181,7 +181,7 @@ func (x Exchange) mergeOnce(ctx context.Context, up upstream) (merged bool, err 
 	if err := x.wantMergeable(ctx, up); err != nil {
 		return false, err
 	}
-	// Without the lock of the index, git merge begins and cannot end (2.39).
+	// If it cannot lock the index, git merge starts and cannot finish (2.39).
 	if lock := filepath.Join(Dir(x.Root), "index.lock"); exists(lock) {
 		return false, fmt.Errorf("'%s': File exists: another git process is at work; if there is none, remove the file", lock)
 	}
@@ -391,7 +391,7 @@ func (x Exchange) asking(ctx context.Context, args ...string) *exec.Cmd {
 
 // exchanging is the variable that lists the repositories which an [Exchange] is pushing or
 // pulling, in the environment of git and of the hooks that git runs. Without it, a hook that
-// pushes would be run by its own push.
+// pushes would be run again by its own push.
 const exchanging = "CORTEXT_EXCHANGING"
 
 // Exchanging reports whether we were called, through one of git's hooks, by an [Exchange] of

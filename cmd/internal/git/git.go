@@ -33,7 +33,7 @@ var elsewhere = []string{
 // pathspecs lists variables that change what the paths of a command mean.
 var pathspecs = []string{"GIT_LITERAL_PATHSPECS", "GIT_GLOB_PATHSPECS", "GIT_NOGLOB_PATHSPECS", "GIT_ICASE_PATHSPECS"}
 
-// hidden lists the variables with which Gemini CLI hides the user's git configuration
+// hidden lists the variables that Gemini CLI uses to hide the user's git configuration
 // from the commands of its shell tool (0.61.0). With them, commits would fail and the
 // user's own git hooks would not run.
 var hidden = []string{"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_CONFIG_COUNT"}
@@ -85,9 +85,9 @@ var byDefault = []string{
 // configuration, and no protocol has a slash in its name.
 var noNetwork = []string{"GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=/"}
 
-// unwatched is configuration with which git itself looks for what has changed. The monitor of
-// git 2.55 on Linux notices nothing that happens in a folder whose parent was moved, as that of a
-// new conversation is: a commit would lack it, and a merge would overwrite it.
+// unwatched is configuration that makes git itself look for what has changed. The monitor of git
+// 2.55 on Linux notices nothing that happens in a folder whose parent was moved, as that of a new
+// conversation is: a commit would lack it, and a merge would overwrite it.
 func unwatched() []string {
 	if runtime.GOOS != "linux" {
 		return nil

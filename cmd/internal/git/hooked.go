@@ -17,8 +17,8 @@ func Ended(err error) bool {
 	return errors.As(err, &exit) && !exit.Exited()
 }
 
-// told returns the error of a commit. Of a hook that refuses it and prints nothing, git says
-// nothing either.
+// told explains the error of a commit that a hook refused without printing anything: git is
+// silent about it, too.
 func told(err error) error {
 	var exit *exec.ExitError
 	if errors.As(err, &exit) && exit.Exited() {

@@ -88,8 +88,9 @@ func ConflictsIn(ctx context.Context, root, dir string) (Conflicts, error) {
 	return found, nil
 }
 
-// homeOf returns the file below dir, in a folder that is there, whose path from dir on is that of
-// another file; "" if there is none.
+// homeOf returns where a file that git put into another folder belongs: the part of its path that
+// begins with dir. It returns "" if there is none, or if that conversation's folder does not
+// exist.
 func homeOf(root, dir, path string) string {
 	at := strings.LastIndex("/"+path, "/"+dir+"/")
 	if at < 0 {

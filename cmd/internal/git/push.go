@@ -102,7 +102,8 @@ func tracked(ctx context.Context, root string, up upstream, remote, branch strin
 	return there
 }
 
-// refetched fetches the branch to push to. Its ref is empty afterwards if somebody deleted it.
+// refetched fetches the branch to push to. It returns the upstream without a ref if somebody
+// deleted the branch.
 func (x Exchange) refetched(ctx context.Context, there upstream) (upstream, error) {
 	err := call(x.asking(ctx, "fetch", "--quiet", there.remote, there.branch))
 	if err != nil && noBranch().MatchString(err.Error()) {
@@ -170,9 +171,9 @@ type noUpstreamError string
 
 func (e noUpstreamError) Error() string { return string(e) }
 
-// noUpstream returns the error for a branch without an upstream. Git also pushes and pulls a branch
-// that follows what is not fetched into a ref: as in a bare clone, or one of a single branch. But
-// nothing then tells what was there before.
+// noUpstream returns the error for a branch without an upstream. Git itself can push and pull a
+// branch whose upstream has no remote-tracking ref, as in a bare clone or a clone of a single
+// branch. But then nothing records what the upstream had before.
 func noUpstream(ctx context.Context, root, branch string) error {
 	remote, merge := setting(ctx, root, "--get", "branch."+branch+".remote"), setting(ctx, root, "--get", "branch."+branch+".merge")
 	followed, isBranch := strings.CutPrefix(merge, "refs/heads/")
@@ -217,8 +218,9 @@ func setting(ctx context.Context, root string, args ...string) string {
 	return strings.TrimSpace(out)
 }
 
-// pushed returns the upstream of a branch that is pushed. If there is none, but git push knows
-// where to push it, only the remote is known, and follow is the option with which git push does it.
+// pushed returns the upstream to push the current branch to. If there is none, but git push knows
+// where to push the branch, only the remote is known, and follow is the option that makes git push
+// do so.
 func (x Exchange) pushed(ctx context.Context) (up upstream, follow []string, err error) {
 	up, err = x.upstream(ctx)
 	if !errors.As(err, new(noUpstreamError)) {

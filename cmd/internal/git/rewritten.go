@@ -32,7 +32,7 @@ func (x Exchange) wantKept(ctx context.Context, up upstream) error {
 	were := reflog(ctx, x.Root, up.ref)
 	gone, err := lost(ctx, x.Root, up, were)
 	if err == nil && len(gone) > 0 && replicated(ctx, x.Root, up.remote) {
-		// What was pushed has not been in what is fetched.
+		// What was pushed has not reached the copy that is fetched.
 		were = slices.DeleteFunc(were, func(m moved) bool { return m.pushed })
 		gone, err = lost(ctx, x.Root, up, were)
 	}
@@ -219,7 +219,7 @@ func (x Exchange) wantDropped(ctx context.Context, up upstream) error {
 	return nil
 }
 
-// there returns the arguments with which git pushes to the upstream.
+// there returns the arguments that make git push to the upstream.
 func (up upstream) there() string {
 	return up.remote + " HEAD:" + strings.TrimPrefix(up.branch, "refs/heads/")
 }
@@ -230,11 +230,11 @@ func revisions(ctx context.Context, root string, args ...string) ([]string, erro
 	return strings.Fields(out), err
 }
 
-// leased returns the option with which git pushes to a branch only what it would push
-// anyway, and only if the branch is where it was when it was fetched last. Git takes a branch
-// that was reset to an older commit for one that lacks what is pushed. Nothing is returned if
-// what is fetched is a copy of it that may be behind, if it is pushed to several repositories, of
-// which some may be behind, or if there is something to merge first.
+// leased returns the option that makes git push only if the upstream is where it was when it was
+// last fetched. Without it, git would push over a branch that somebody reset to an older commit,
+// as if that branch only lacked the new commits. The option is nil if the remote is fetched from
+// a copy or pushed to several repositories, since any of these may be behind, or if there is
+// something to merge first.
 func (x Exchange) leased(ctx context.Context, up upstream) (option []string, err error) {
 	if up.ref == "" {
 		return nil, nil

@@ -37,7 +37,7 @@ const hooksVar = "CORTEXT_HOOKS"
 // hookNotice is how long a hook may continue after its time is up.
 const hookNotice = 300 * time.Millisecond
 
-// Nowhere is the home of a user without one: nothing is ever found there.
+// Nowhere is the home of a user who has none: a folder in which nothing is ever found.
 var Nowhere = filepath.Join(string(filepath.Separator), "nonexistent")
 
 // A Program is a program that hooks call.

@@ -187,7 +187,7 @@ func (t terms) scattered(s *find.Scatter) (rowSet, error) {
 // faster than looking for words in terms.
 const fewLettered = 8
 
-// manyPieces is the number of terms from which looking at the letters of all names is faster.
+// manyPieces is how many terms make it faster to look at the letters of all names.
 const manyPieces = 50_000
 
 // prune removes the pieces that are in no sequence of pieces which makes up the word at a low

@@ -188,7 +188,7 @@ func (m *matcher) exactly() error {
 	return m.tryRows(slices.Compact(rows), find.ByFolder)
 }
 
-// manyRows is the number of rows from which reading all at once is faster than one by one.
+// manyRows is how many rows make it faster to read all of them at once than one by one.
 const manyRows = 32
 
 // tryRows adds the rows of the index that match in a tier up to last.

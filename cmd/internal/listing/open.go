@@ -65,15 +65,15 @@ type Listing struct {
 }
 
 const (
-	// small is the number of conversations from which an index saves time.
+	// small is the least number of conversations for which an index saves time.
 	small = 32
 
 	// checkedDays is how many of the newest days' folders are checked for each list.
 	checkedDays = 8
 
-	// manyChanges is the number of changed conversations from which checking all files is
-	// simpler. someChanges is the number from which the index should be rebuilt; for an index
-	// of at most manyChanges conversations, which takes milliseconds, it is fewChanges.
+	// manyChanges is how many changed conversations make it simpler to check all files.
+	// someChanges is how many make it worth rebuilding the index; for an index of at most
+	// manyChanges conversations, which takes milliseconds, it is fewChanges.
 	manyChanges, someChanges, fewChanges = 1000, 32, 4
 
 	// sweepEvery is how long a manual edit may go unnoticed while lists are made.

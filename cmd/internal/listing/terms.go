@@ -238,7 +238,7 @@ func (t terms) each(f func(n int, term []byte)) error {
 	return nil
 }
 
-// manyHits is the size in bytes from which hits are decoded in parallel.
+// manyHits is the least size, in bytes, of hits that are decoded in parallel.
 const manyHits = 128 << 10
 
 // addHits adds the rows that have one of some terms.

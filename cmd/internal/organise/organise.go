@@ -151,7 +151,7 @@ func ReplaceNotes(text string) Change {
 	}
 }
 
-// noteText returns the text of a note with newlines as line ends, without space around it.
+// noteText returns the text of a note with newlines as line endings, without space around it.
 // Newlines and tabs are the only control characters that a note may have.
 func noteText(text string) (string, error) {
 	text = strings.TrimSpace(strings.ReplaceAll(text, "\r\n", "\n"))

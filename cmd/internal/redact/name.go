@@ -62,8 +62,8 @@ func (r *Redactor) half(e store.Entry, found *secrets.Found) string {
 	return old
 }
 
-// renamed replaces the old path of a conversation, whose folder has a new name, in what names
-// the folder. Its session.json comes last: until then, [Redactor.half] finds it.
+// renamed replaces the old path of a conversation whose folder was renamed, wherever cortext
+// recorded it. session.json comes last: until then, [Redactor.half] finds the conversation.
 func (r *Redactor) renamed(ctx context.Context, c *Conversation, old string) error {
 	e := c.Entry
 	c.Renamed, c.was = true, old

@@ -31,7 +31,7 @@ type Segment struct {
 type Removal struct {
 	Place
 	Segment
-	Roots []string `json:"roots,omitempty"` // lines with which a fork of the session may begin
+	Roots []string `json:"roots,omitempty"` // lines that a fork of the session may begin with
 }
 
 // In returns the segments of a session in the workspace at the places that same accepts.

@@ -32,8 +32,8 @@ func (l Workspaces) See(dir string) error {
 	return l.files.write(name, seenWorkspace{dir})
 }
 
-// Seen lists the existing folders of workspaces that cortext has seen on this
-// machine, sorted, each by one path.
+// Seen lists the workspaces that cortext has seen on this machine and that still exist,
+// sorted by path. A workspace with several paths is listed once.
 func (l Workspaces) Seen() (dirs []string) {
 	if !l.files.known() {
 		return nil

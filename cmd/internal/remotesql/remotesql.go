@@ -48,7 +48,7 @@ func (e *Error) Error() string { return e.text }
 // Code returns the result code of the database, or 0 if the error is not its own.
 func (e *Error) Code() int { return e.code }
 
-// batchBytes is the size from which rows are sent without waiting for more of them.
+// batchBytes is the size at which rows are sent without waiting for more of them.
 const batchBytes = 32 << 10
 
 // maxBytes limits a text, as SQLite does.

@@ -22,8 +22,8 @@ type Note struct {
 }
 
 // Note records a removal in the user's registry and for other machines. roots maps agent
-// and native id (joined by a newline) to the lines with which forks of the conversation's
-// sessions may begin.
+// and native id (joined by a newline) to the lines that forks of the conversation's
+// sessions may begin with.
 func (r *Removed) Note(ctx context.Context, e store.Entry, roots map[string][]string) (n *Note, err error) {
 	n = &Note{r: r, entry: e, place: r.here.KnowClones(ctx)}
 	gone, err := r.removed(e.Session.ID)

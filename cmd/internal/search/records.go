@@ -25,7 +25,8 @@ type record struct {
 	held   []passage // if kind is nil
 }
 
-// A kind is one of the two logs of a conversation, with what its lines are.
+// A kind is one of the two logs of a conversation, with the functions that read its
+// lines.
 type kind struct {
 	log    *store.Log
 	plain  func(line []byte) (p plainLine, ok bool)

@@ -55,8 +55,8 @@ func (g *guard) useKey(key string) bool {
 	return true
 }
 
-// cookieName names the cookie with which the page reads. A port is part of it, because
-// browsers share cookies between the ports of a host.
+// cookieName returns the name of the cookie that lets the page read. The port is part
+// of it, because browsers share cookies between the ports of a host.
 func cookieName(host string) string {
 	_, port, err := net.SplitHostPort(host)
 	if err != nil {
@@ -65,7 +65,7 @@ func cookieName(host string) string {
 	return "cortext-" + port
 }
 
-// cookie returns the cookie with which a browser may read.
+// cookie returns the cookie that lets a browser read.
 func (g *guard) cookie(r *http.Request) *http.Cookie {
 	return &http.Cookie{Name: cookieName(r.Host), Value: g.cookies, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode}
 }

@@ -102,7 +102,7 @@ func Clean(s string) string {
 	}, s)
 }
 
-// printable reports whether a text consists of printable ASCII and line ends.
+// printable reports whether a text consists of printable ASCII and line endings.
 func printable(s string) bool {
 	for i := range len(s) {
 		if c := s[i]; c < ' ' && c != '\n' && c != '\t' || c >= 0x7f {

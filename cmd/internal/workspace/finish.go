@@ -152,7 +152,8 @@ func headOf(c *store.Conversation) (head []schema.Message, err error) {
 	return Shorten(head), nil
 }
 
-// describeAgent records the model and tools that the conversation used last.
+// describeAgent records the model that the conversation used last, and adds the tools
+// it used.
 func describeAgent(s *schema.Session, h schema.History) {
 	a := &s.AgentConfig
 	for _, m := range h.Messages {

@@ -18,7 +18,7 @@ import (
 
 // Forget removes a conversation with its folder and records that its parts of the agents'
 // transcripts must not be captured again. roots maps agent and native id (joined by a
-// newline) to the lines with which forks of its sessions may begin.
+// newline) to the lines that forks of its sessions may begin with.
 func (w *Workspace) Forget(ctx context.Context, e store.Entry, roots map[string][]string) error {
 	if op := w.Tree.Operation(); op != "" {
 		return fmt.Errorf("%s: finish or abort it, then remove the conversation", underWay(op))

@@ -214,7 +214,7 @@ func (in *input) edits(diff string) {
 	in.add("new_string", all[0].After)
 }
 
-// joined joins lines. A line end follows an empty last line, which would vanish without it.
+// joined joins lines. It ends an empty last line with a newline, or that line would vanish.
 func joined(lines []string) string {
 	text := strings.Join(lines, "\n")
 	if n := len(lines); n > 0 && lines[n-1] == "" {

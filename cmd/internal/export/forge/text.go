@@ -123,7 +123,7 @@ func contain(s string, in place) string {
 	return out
 }
 
-// release undoes contain. The lines have no line ends.
+// release undoes contain. The lines have no line endings.
 func release(lines []string, in place) string {
 	s := strings.Join(lines, "\n")
 	if isTyped(s) {
@@ -168,7 +168,7 @@ func isTyped(s string) bool {
 
 // A textLine is a line of a text.
 type textLine struct {
-	text   string // without its line end
+	text   string // without its line ending
 	in     string // the fence of the code block that the line is in, begins or ends; empty: none
 	opens  bool   // it begins the code block
 	closes bool   // it ends the code block

@@ -26,7 +26,7 @@ const (
 	Type     Kind = 't'
 )
 
-// A Part is a part of a text. It is either a line end or contains none.
+// A Part is a part of a text. It is either a line ending or contains none.
 type Part struct {
 	Kind Kind
 	Text string
@@ -49,7 +49,7 @@ func Language(name string) (l *Lexer, ok bool) {
 	return named(strings.TrimPrefix(path.Ext(base), "."))
 }
 
-// Lines splits a text into lines, and each line into parts without its line end.
+// Lines splits a text into lines, and each line into parts without its line ending.
 func (l *Lexer) Lines(text string) [][]Part {
 	lines := [][]Part{nil}
 	l.scan(text, func(k Kind, s string) {

@@ -19,7 +19,8 @@ func newLine(s string) line {
 	return line{text, len(text)}
 }
 
-// typed removes line breaks and control characters, which cannot be typed.
+// typed turns line breaks and tabs into spaces and removes other control characters, so
+// that pasted text fits on the line.
 func typed(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

@@ -3,7 +3,7 @@
 //
 // A segment covers up to [MaxBlocks] blocks of about 80 KB. It is a matrix of bits, with a
 // column for each block and a row for each hash of four bytes. So a search for a word
-// reads one row for each four adjacent bytes of it, and nothing else. A bit that is set
+// reads one row for each sequence of four bytes in it, and nothing else. A bit that is set
 // means that the block may contain the four bytes. ASCII letters count as lower-case.
 // (With three bytes, nearly every block contains all sequences of a common word.) Every
 // part of a segment has a checksum, because other programs may damage a cache.
