@@ -257,7 +257,7 @@ func (c *Conversation) deleteFolder(folder string) error {
 	if s.root.Remove(day) == nil {
 		day = path.Dir(day)
 	}
-	return s.files.SyncDir(s.root, day)
+	return s.files.SyncDir(s.root, day) // a power cut must not bring the folder back
 }
 
 // Rename renames the conversation's folder as if it had been created with other words;

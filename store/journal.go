@@ -96,6 +96,7 @@ func (j *journal) stage() error {
 		j.manifest.Made = append(j.manifest.Made, dir)
 	}
 	slices.Sort(j.manifest.Made)
+	// The manifest must not survive a power cut without the copies that it names.
 	if err := j.s.files.SyncDir(j.s.root, j.dir); err != nil {
 		return err
 	}

@@ -187,6 +187,7 @@ func (w *logWriter) appendTo(l *logFile, records []record, r *Result) (written i
 			r.Last = *rec.message
 		}
 	}
+	// The records count from here on. The caller writes what refers to them only afterwards.
 	if err := l.Sync(); err != nil {
 		return 0, err
 	}

@@ -227,6 +227,7 @@ func (m *merge) moveLacking(from *Conversation, dir string) error {
 		if err := c.s.files.RenameIn(c.s.root, from.file(dir+"/"+name), to); err != nil {
 			return err
 		}
+		// A power cut must not lose the file between the two folders.
 		if err := c.s.files.SyncDir(c.s.root, c.file(dir)); err != nil {
 			return err
 		}
@@ -384,7 +385,7 @@ func moveFiles(s *Files, from, to string, but ...string) error {
 	if !moved {
 		return nil
 	}
-	return s.files.SyncDir(s.root, to)
+	return s.files.SyncDir(s.root, to) // before the caller removes the folder from
 }
 
 // replaceable reports whether a summary may be replaced.

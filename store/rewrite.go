@@ -63,6 +63,7 @@ func (w *logWriter) replace(l *logFile, write func(out io.Writer) error) (err er
 	if err := out.Flush(); err != nil {
 		return err
 	}
+	// The new log must be durable before it gets the name of the old one.
 	if err := f.Sync(); err != nil {
 		return err
 	}
@@ -85,7 +86,7 @@ func (w *logWriter) replace(l *logFile, write func(out io.Writer) error) (err er
 	_ = l.Close()
 	*l = logFile{File: f, name: l.name, kept: l.kept}
 	c.written, w.rewritten, w.since = nil, true, Checkpoint{}
-	return c.calls().SyncDir(c.s.root, c.dir)
+	return c.calls().SyncDir(c.s.root, c.dir) // or a power cut may bring the old log back
 }
 
 // settle tidies a log after a merge added the lines of a clone that did not know about a

@@ -200,7 +200,7 @@ func (c stage) place(base string) error {
 		return err
 	}
 	defer unlock()
-	if err := c.sync(); err != nil {
+	if err := c.sync(); err != nil { // a folder that appears must be complete after a power cut
 		return err
 	}
 	for more := range createTries {

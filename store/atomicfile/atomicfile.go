@@ -127,7 +127,7 @@ func (c Calls) Replace(root Folder, name string, data []byte, perm fs.FileMode, 
 		err = errors.New("short write")
 	}
 	if err == nil {
-		err = c.sync(f)
+		err = c.sync(f) // or a power cut may leave the new name on an empty file
 	}
 	if err == nil {
 		info, err = f.Stat()
