@@ -160,7 +160,7 @@ func (f sessionFolder) readRaw() ([]byte, error) {
 	}
 	raw, err := f.s.readRegular(name)
 	if marks := bytes.Count(raw, redactedMark); marks > 0 {
-		f.s.dropBackup(strings.TrimSuffix(f.dir, "/"+sessionDir), marks)
+		dropBackup(f.s.Files, strings.TrimSuffix(f.dir, "/"+sessionDir), marks)
 	}
 	if err == nil {
 		f.s.sessions.put(name, info, raw)

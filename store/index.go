@@ -124,14 +124,14 @@ func (x *sessionIndex) dropRedacted(name string, now row) {
 			x.live -= r.size
 			delete(x.rows, other)
 		}
-		x.files.dropBackup(strings.TrimSuffix(other, "/"+sessionDir+"/"+sessionFile), marks)
+		dropBackup(x.files, strings.TrimSuffix(other, "/"+sessionDir+"/"+sessionFile), marks)
 	}
 }
 
 // dropBackup removes the backup of a conversation if it has fewer redactions than its
 // session.json, where a merge may have brought them from another clone. The next write makes
 // another backup.
-func (s *Files) dropBackup(conversation string, redactions int) {
+func dropBackup(s *Files, conversation string, redactions int) {
 	backup := backupFile(conversation)
 	if raw, err := s.readRegular(backup); err == nil && bytes.Count(raw, redactedMark) < redactions {
 		_ = s.root.Remove(backup)

@@ -26,6 +26,9 @@ type call struct {
 	last     *call // the last call with the same id, if there are several
 }
 
+// callsByName has the calls of a session by their names.
+type callsByName map[string]*call
+
 // addCall adds a call on line n, unless it is known, and returns it.
 func (x *index) addCall(b block, n *node) *call {
 	c, sum := x.calls[b.ID], uint64(0)
@@ -37,7 +40,7 @@ func (x *index) addCall(b block, n *node) *call {
 				x.tail.stale = true // a call before the cursor may have that id
 			}
 		} else {
-			c = x.repeated(c, n.unit, sum)
+			c = x.calls.again(c, n.unit, sum)
 		}
 	}
 	if c == nil {
@@ -51,9 +54,9 @@ func (x *index) addCall(b block, n *node) *call {
 	return c
 }
 
-// repeated returns the call by message u that has the id of an earlier call. If u holds the
+// again returns the call by message u that has the id of an earlier call. If u holds the
 // same block twice, it is one call.
-func (x *index) repeated(first *call, u *unit, sum uint64) *call {
+func (calls callsByName) again(first *call, u *unit, sum uint64) *call {
 	nth := 1
 	for _, c := range u.calls {
 		switch {
@@ -68,10 +71,10 @@ func (x *index) repeated(first *call, u *unit, sum uint64) *call {
 	if nth > 1 {
 		name += "." + strconv.Itoa(nth)
 	}
-	c := x.calls[name]
+	c := calls[name]
 	if c == nil {
 		c = &call{id: first.id, name: name}
-		x.calls[name] = c
+		calls[name] = c
 	}
 	c.nth, first.last = nth, c
 	return c

@@ -61,7 +61,7 @@ type index struct {
 	main    *group
 	subs    map[string]*group
 	order   []*group
-	calls   map[string]*call  // by name, see calls.go
+	calls   callsByName
 	counted []string          // ids of calls that a server may issue again, in file order
 	orphans []string          // call ids of results before which no call was seen, in file order
 	prompts map[string]string // prompt of a sub-agent -> name of the call
@@ -82,7 +82,7 @@ func newGroup(key string) *group {
 func read(f io.ReaderAt, size int64, name string, o inject.Options) (*inject.Transcript, error) {
 	x := &index{
 		file: f, o: o, chain: chain{}, main: newGroup(""), subs: map[string]*group{},
-		calls: map[string]*call{}, prompts: map[string]string{}, agents: map[string]string{},
+		calls: callsByName{}, prompts: map[string]string{}, agents: map[string]string{},
 		session: map[string]int{}, same: repeated{},
 		t: &inject.Transcript{Agent: Name},
 	}
@@ -189,7 +189,7 @@ func (x *index) addUser(r record, at inject.Span, n *node, g *group) {
 		}
 	}
 	switch {
-	case speaks && x.isOurs(r, first):
+	case speaks && isOurs(x.o, r, first):
 		n.ours = true
 	case !speaks || r.Meta || isEmptyOutput(first) && isEvent(first):
 		return
@@ -203,7 +203,7 @@ func (x *index) addUser(r record, at inject.Span, n *node, g *group) {
 	default:
 		x.put(g, n, unit{kind: userUnit, id: idOf(r, at), stamp: r.Timestamp}, at)
 		if g == x.main {
-			x.prompt(r, first, idOf(r, at))
+			addPrompt(x.t, r, first, idOf(r, at))
 		}
 	}
 }
@@ -334,7 +334,7 @@ func (x *index) addProgress(r record, at inject.Span) {
 // finish resolves what is only known once the whole file is read.
 func (x *index) finish(base string) {
 	t := x.t
-	t.NativeID = x.nativeID(base)
+	t.NativeID = nativeID(base, x.session)
 	if len(x.main.units) == 0 && len(x.order) > 0 {
 		// A sub-agent's own file: its content is the conversation.
 		x.main = x.order[0]

@@ -35,28 +35,28 @@ func (x *index) describe(r record) {
 // isOurs reports whether a user line is nothing but a payload of cortext. It recognizes
 // a payload by its id, which a launch derives from the text and a fork keeps, or by its
 // shape.
-func (x *index) isOurs(r record, text string) bool {
-	return inject.IsPayload(r.UUID, text) || x.o.IsPayload(text)
+func isOurs(o inject.Options, r record, text string) bool {
+	return inject.IsPayload(r.UUID, text) || o.IsPayload(text)
 }
 
-// prompt records a prompt if it is one of our commands.
-func (x *index) prompt(r record, s, id string) {
+// addPrompt records a prompt if it is one of our commands.
+func addPrompt(t *inject.Transcript, r record, s, id string) {
 	line, ok := typed(s)
 	if !ok {
 		line = s
 	}
-	x.t.Prompted(line, inject.Command{PromptID: r.Prompt, Message: id, Time: schema.Time(r.Timestamp).Time()})
+	t.Prompted(line, inject.Command{PromptID: r.Prompt, Message: id, Time: schema.Time(r.Timestamp).Time()})
 }
 
-// nativeID returns the session's id: the one in the file's name, else the one that
-// most lines have.
-func (x *index) nativeID(base string) string {
-	if x.session[base] > 0 || len(x.session) == 0 {
+// nativeID returns the session's id: the one in the file's name, base, else the one that
+// most lines have. lines counts the lines with each id.
+func nativeID(base string, lines map[string]int) string {
+	if lines[base] > 0 || len(lines) == 0 {
 		return base
 	}
 	best := ""
-	for _, id := range slices.Sorted(maps.Keys(x.session)) {
-		if best == "" || x.session[id] > x.session[best] {
+	for _, id := range slices.Sorted(maps.Keys(lines)) {
+		if best == "" || lines[id] > lines[best] {
 			best = id
 		}
 	}

@@ -126,7 +126,7 @@ func (b *builder) resultOf(k call, u *unit, loose *int) (outcome, error) {
 	if len(k.result) > 0 && string(k.result) != "null" {
 		return outcomeOf(parts(k.result), k.native, -1), nil
 	}
-	at, n := b.x.results[b.x.resultName(k.native, u)], -1
+	at, n := b.x.results[b.x.owners.resultName(k.native, u)], -1
 	if k.native == "" {
 		if *loose >= len(u.loose) {
 			return outcome{}, nil
@@ -212,7 +212,7 @@ func (c *content) model(r record) error {
 	ids := map[string]bool{}
 	loose := 0
 	for n, k := range calls(r, s) {
-		id := c.b.x.callName(k.native, c.unit)
+		id := c.b.x.owners.callName(k.native, c.unit)
 		switch {
 		case k.native == "":
 			id = c.unit.id + "#" + strconv.Itoa(n)

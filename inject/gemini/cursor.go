@@ -114,7 +114,7 @@ func (x *index) countedBefore(offset int64) []string {
 	}
 	list := []string{}
 	for _, id := range x.calls {
-		if inject.IsCounted(id) && x.isBefore(id, offset) {
+		if inject.IsCounted(id) && x.owners.isBefore(id, offset) {
 			list = append(list, id)
 		}
 	}
@@ -122,8 +122,8 @@ func (x *index) countedBefore(offset int64) []string {
 }
 
 // isBefore reports whether a call was made before an offset.
-func (x *index) isBefore(call string, offset int64) bool {
-	u := x.owners[call]
+func (o owners) isBefore(call string, offset int64) bool {
+	u := o[call]
 	return u != nil && (u.at < 0 || u.refs[0].Offset < offset)
 }
 
@@ -153,7 +153,7 @@ func (x *index) anchors(offset int64, begin *unit) (list []inject.Anchor) {
 	}
 	var made []inject.Anchor
 	for _, id := range slices.Backward(x.calls) {
-		if len(made) < maxCalls && x.isBefore(id, offset) {
+		if len(made) < maxCalls && x.owners.isBefore(id, offset) {
 			made = append(made, inject.Anchor{Line: callAnchor + id, Message: x.owners[id].id})
 		}
 	}

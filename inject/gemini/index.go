@@ -65,11 +65,11 @@ type index struct {
 	summary  bool                   // the last message was the summary of a compression
 	results  map[string]inject.Span // call, by resultName -> the message with its result
 	orphans  []string               // calls with a result, in file order
-	owners   map[string]*unit       // call -> the first message with the call
-	latest   map[string]*unit       // call -> the last message with the call
-	calls    []string               // the calls in owners, in order
-	open     map[string]bool        // calls in owners without a result in the call itself
-	agents   map[string]string      // sub-agent -> call
+	owners   owners
+	latest   map[string]*unit  // call -> the last message with the call
+	calls    []string          // the calls in owners, in order
+	open     map[string]bool   // calls in owners without a result in the call itself
+	agents   map[string]string // sub-agent -> call
 	losses   inject.Losses
 
 	native    string
@@ -88,7 +88,7 @@ type alias struct {
 func newIndex(f io.ReaderAt, path string, o inject.Options) *index {
 	return &index{
 		file: source{f}, path: path, o: o, byID: map[string]*unit{}, aliases: map[string]alias{}, contents: contents{},
-		results: map[string]inject.Span{}, owners: map[string]*unit{}, latest: map[string]*unit{}, open: map[string]bool{}, agents: map[string]string{},
+		results: map[string]inject.Span{}, owners: owners{}, latest: map[string]*unit{}, open: map[string]bool{}, agents: map[string]string{},
 		t: &inject.Transcript{Agent: Name},
 	}
 }
@@ -250,7 +250,7 @@ func (x *index) addModel(r record, u *unit, s spoken, afterSummary bool) {
 		x.latest[c.native] = u
 		u.asks = u.asks || c.native == "" && isOpen
 		if c.agent != "" {
-			x.agents[c.agent] = x.callName(c.native, u)
+			x.agents[c.agent] = x.owners.callName(c.native, u)
 		}
 		x.t.AddTool(c.name)
 	}
@@ -263,22 +263,25 @@ func (x *index) addModel(r record, u *unit, s spoken, afterSummary bool) {
 	}
 }
 
+// owners maps the id of a call to the first message with the call.
+type owners map[string]*unit
+
 // callName returns the name of the call with an id by message u: the id, unless an earlier
 // message has a call with it.
-func (x *index) callName(id string, u *unit) string {
-	if id == "" || x.owners[id] == u {
+func (o owners) callName(id string, u *unit) string {
+	if id == "" || o[id] == u {
 		return id
 	}
 	return id + "@" + u.id
 }
 
-// resultName returns the name under which x.results has the result for that call. u is nil
-// if the call is not known yet.
-func (x *index) resultName(id string, u *unit) string {
+// resultName returns the name under which index.results has the result for that call. u is
+// nil if the call is not known yet.
+func (o owners) resultName(id string, u *unit) string {
 	if u == nil || !inject.IsCounted(id) {
 		return id
 	}
-	return x.callName(id, u)
+	return o.callName(id, u)
 }
 
 // addResults records the tool results in a user's turn. toolCalls has them too,
@@ -288,7 +291,7 @@ func (x *index) addResults(results [][]byte, u *unit, at inject.Span) {
 	for _, p := range results {
 		if id := rawjson.String(rawjson.Get(p, "id")); id != "" {
 			made := x.latest[id]
-			name := x.resultName(id, made)
+			name := x.owners.resultName(id, made)
 			x.tail.stale = x.tail.stale || x.tail.on && made == nil && inject.IsCounted(id)
 			if _, ok := x.results[name]; !ok { // keep the first: copies in a new context may be cut
 				x.results[name] = at

@@ -38,7 +38,7 @@ func (r Ref) Changed(ctx context.Context, folders []string) (changed []string, e
 	}
 	for i, committed := range below(base, paths) {
 		folder := folders[i]
-		state := r.stateOf(folder, committed)
+		state := stateOf(r.Store.Folders().LookBelow(folder), committed)
 		if state == "" || known[folder] != state {
 			here, err := r.onDisk(folder)
 			if err != nil {
@@ -73,10 +73,9 @@ func differs(st state, here map[string][]byte, committed map[string]string) bool
 // stateVersion changes with what onDisk leaves out.
 const stateVersion = "1"
 
-// stateOf summarizes a folder and its committed files. It is empty if the folder may change
-// without a change of its state.
-func (r Ref) stateOf(folder string, committed map[string]string) string {
-	look := r.Store.Folders().LookBelow(folder)
+// stateOf summarizes the look of a folder ([store.Folders.LookBelow]) and its committed
+// files. It is empty if the folder may change without a change of its look.
+func stateOf(look string, committed map[string]string) string {
 	if look == "" {
 		return ""
 	}

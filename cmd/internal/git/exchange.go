@@ -281,7 +281,7 @@ func (x Exchange) wantMergeable(ctx context.Context, up upstream) error {
 	if err := x.wantDropped(ctx, up); err != nil {
 		return err
 	}
-	theirs, err := x.paths(ctx, "diff", "--no-renames", "--no-ext-diff", "--no-textconv", "HEAD..."+up.ref)
+	theirs, err := namedPaths(ctx, x.Root, "diff", "--no-renames", "--no-ext-diff", "--no-textconv", "HEAD..."+up.ref)
 	if err != nil {
 		return err
 	}
@@ -295,7 +295,7 @@ func (x Exchange) wantMergeable(ctx context.Context, up upstream) error {
 		return &OutsideError{short(up.ref), outside}
 	}
 	if _, err := read(ctx, x.Root, "merge-base", "--is-ancestor", "HEAD", up.ref); err != nil {
-		staged, err := x.paths(ctx, "diff-index", "--cached", "--no-renames", "HEAD", "--")
+		staged, err := namedPaths(ctx, x.Root, "diff-index", "--cached", "--no-renames", "HEAD", "--")
 		if err != nil {
 			return err
 		}
@@ -306,9 +306,9 @@ func (x Exchange) wantMergeable(ctx context.Context, up upstream) error {
 	return x.wantCommitted(ctx, theirs)
 }
 
-// paths returns the paths that a command of git's names, from the top of the work tree.
-func (x Exchange) paths(ctx context.Context, command string, args ...string) (list []string, err error) {
-	out, err := read(ctx, x.Root, slices.Concat([]string{command, "--name-only", "-z"}, args)...)
+// namedPaths returns the paths that a command of git's names, from the top of the work tree.
+func namedPaths(ctx context.Context, root, command string, args ...string) (list []string, err error) {
+	out, err := read(ctx, root, slices.Concat([]string{command, "--name-only", "-z"}, args)...)
 	if err != nil || out == "" {
 		return nil, err
 	}
