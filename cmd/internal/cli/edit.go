@@ -73,11 +73,16 @@ func (c edit) apply(ctx context.Context, a *app, w *opened, entries []store.Entr
 		fmt.Fprintf(a.screen.out, "%s: %s\n", title, said)
 	}
 	a.screen.clearLine()
+	return errors.Join(append(errs, showChanged(a, w, entries, rows))...)
+}
+
+// showChanged ends a command that changed some conversations: it prints what users should know
+// about them, and their rows for --json.
+func showChanged(a *app, w *opened, entries []store.Entry, rows []row) error {
 	a.notices(w).removed(w.Removed.LeftoversAmong(entries...))
 	if a.screen.asJSON {
-		errs = append(errs, a.screen.json(rows))
-	} else {
-		a.notices(w).waiting(entries...)
+		return a.screen.json(rows)
 	}
-	return errors.Join(errs...)
+	a.notices(w).waiting(entries...)
+	return nil
 }

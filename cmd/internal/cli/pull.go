@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"cortext/cmd/internal/git"
-	"cortext/cmd/internal/settings"
 )
 
 func pullCommand(a *app) *cobra.Command {
@@ -30,31 +29,27 @@ With "commit: ref" it fetches the refs of all clones, and merges them into the c
 of this work tree. Your branches, the index and other files stay as they are.`,
 		Example: "  cortext pull",
 		Args:    args(cobra.NoArgs),
-		RunE: a.within(func(cmd *cobra.Command, w *opened, _ []string) error {
-			if git.Exchanging(w.Store.Root()) {
-				fmt.Fprintln(a.screen.out, "cortext is already pushing or pulling here")
-				return nil
-			}
-			if w.Config.Commit == settings.CommitRef {
-				return pullRef(cmd.Context(), a, w)
-			}
-			p, err := exchangeOf(w).Pull(cmd.Context())
-			for _, name := range p.Kept {
-				a.screen.warn(visible(name) + " was removed on one side of the merge and continued on the other: it stays")
-			}
-			switch {
-			case err != nil:
-				return err
-			case p.Open != "":
-				a.screen.hint("resolve what else git status names, then finish: git " + p.Open + " --continue")
-			case p.Merged:
-				printMerged(a.screen, p)
-			default:
-				fmt.Fprintln(a.screen.out, "there is nothing new")
-			}
-			return nil
-		}),
+		RunE:    a.exchanges(pullBranch, pullRef),
 	}
+}
+
+// pullBranch merges the upstream of the current branch.
+func pullBranch(ctx context.Context, a *app, w *opened) error {
+	p, err := exchangeOf(w).Pull(ctx)
+	for _, name := range p.Kept {
+		a.screen.warn(visible(name) + " was removed on one side of the merge and continued on the other: it stays")
+	}
+	switch {
+	case err != nil:
+		return err
+	case p.Open != "":
+		a.screen.hint("resolve what else git status names, then finish: git " + p.Open + " --continue")
+	case p.Merged:
+		printMerged(a.screen, p)
+	default:
+		fmt.Fprintln(a.screen.out, "there is nothing new")
+	}
+	return nil
 }
 
 // printMerged says how many conversations a pull has changed, and which are gone.

@@ -26,26 +26,38 @@ With "commit: ref" it commits every conversation that is not active to the ref o
 clone, and pushes that ref. Your branches stay as they are.`,
 		Example: "  cortext push",
 		Args:    args(cobra.NoArgs),
-		RunE: a.within(func(cmd *cobra.Command, w *opened, _ []string) error {
-			if git.Exchanging(w.Store.Root()) {
-				fmt.Fprintln(a.screen.out, "cortext is already pushing or pulling here")
-				return nil
-			}
-			if w.Config.Commit == settings.CommitRef {
-				return pushRef(cmd.Context(), a, w)
-			}
-			races, err := exchangeOf(w).Push(cmd.Context())
-			if err != nil {
-				return err
-			}
-			if races == 0 {
-				fmt.Fprintln(a.screen.out, "pushed")
-			} else {
-				fmt.Fprintf(a.screen.out, "pushed, after %s in which others were faster\n", count(races, "time"))
-			}
-			return nil
-		}),
+		RunE:    a.exchanges(pushBranch, pushRef),
 	}
+}
+
+// exchanges returns a command that exchanges conversations with other clones: in the current
+// branch or, with "commit: ref", in the ref of the clone. A git hook that the exchange runs may
+// call the command again, which then does nothing.
+func (a *app) exchanges(branch, ref func(context.Context, *app, *opened) error) func(*cobra.Command, []string) error {
+	return a.within(func(cmd *cobra.Command, w *opened, _ []string) error {
+		switch {
+		case git.Exchanging(w.Store.Root()):
+			fmt.Fprintln(a.screen.out, "cortext is already pushing or pulling here")
+			return nil
+		case w.Config.Commit == settings.CommitRef:
+			return ref(cmd.Context(), a, w)
+		}
+		return branch(cmd.Context(), a, w)
+	})
+}
+
+// pushBranch pushes the current branch.
+func pushBranch(ctx context.Context, a *app, w *opened) error {
+	races, err := exchangeOf(w).Push(ctx)
+	if err != nil {
+		return err
+	}
+	if races == 0 {
+		fmt.Fprintln(a.screen.out, "pushed")
+	} else {
+		fmt.Fprintf(a.screen.out, "pushed, after %s in which others were faster\n", count(races, "time"))
+	}
+	return nil
 }
 
 // pushRef commits what changed to the ref of the clone, and pushes it.

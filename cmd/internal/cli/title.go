@@ -103,13 +103,7 @@ func runAutoTitle(ctx context.Context, a *app, w *opened, queries []string) erro
 			break
 		}
 	}
-	a.notices(w).removed(w.Removed.LeftoversAmong(entries...))
-	if a.screen.asJSON {
-		errs = append(errs, a.screen.json(rows))
-	} else {
-		a.notices(w).waiting(entries...)
-	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, showChanged(a, w, entries, rows))...)
 }
 
 // autoTitle makes a title for a conversation and sets it.

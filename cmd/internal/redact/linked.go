@@ -56,18 +56,13 @@ func Linked(all, of []store.Entry) (linked []store.Entry, elsewhere []string) {
 
 // Having returns the conversations that contain the text. It calls progress before each one.
 func (r *Redactor) Having(ctx context.Context, entries []store.Entry, progress func(i int)) (list []store.Entry, err error) {
-	for i, e := range entries {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		progress(i)
-		c, _, err := r.find(e)
-		if err != nil {
-			return nil, err
-		}
+	err = r.findEach(ctx, entries, progress, func(c *Conversation) {
 		if len(c.Files) > 0 || c.Named {
-			list = append(list, e)
+			list = append(list, c.Entry)
 		}
+	})
+	if err != nil {
+		return nil, err
 	}
 	return list, nil
 }

@@ -118,21 +118,32 @@ func (r *Redactor) shared(result *Result, c changes) error {
 // progress before each.
 func (r *Redactor) Find(ctx context.Context, entries []store.Entry, progress func(i int)) (*Result, error) {
 	result := new(Result)
+	err := r.findEach(ctx, entries, progress, func(c *Conversation) {
+		if c.Named {
+			c.Left = append(c.Left, Left{Path: c.Entry.Path, Why: "the name of the folder, which is changed unless git knows it"})
+		}
+		result.Conversations = append(result.Conversations, c)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return result, r.shared(result, dry)
+}
+
+// findEach calls f with what is found in each conversation, and progress before each.
+func (r *Redactor) findEach(ctx context.Context, entries []store.Entry, progress func(i int), f func(*Conversation)) error {
 	for i, e := range entries {
 		if err := ctx.Err(); err != nil {
-			return nil, err
+			return err
 		}
 		progress(i)
 		c, _, err := r.find(e)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		if c.Named {
-			c.Left = append(c.Left, Left{Path: e.Path, Why: "the name of the folder, which is changed unless git knows it"})
-		}
-		result.Conversations = append(result.Conversations, c)
+		f(c)
 	}
-	return result, r.shared(result, dry)
+	return nil
 }
 
 func (r *Redactor) find(e store.Entry) (*Conversation, *secrets.Found, error) {
