@@ -117,7 +117,8 @@ func (bs *Bindings) Register(agent, nativeID string, b *Binding) error {
 	if len(live) == 0 || slices.Equal(registered, live) {
 		return nil
 	}
-	err = bs.registry.Sessions.Update(agent, nativeID, func(s *registry.Session) { s.Bind(bs.here.Place(), bs.here.Same, live) })
+	place := bs.registry.Workspaces.Place(bs.here) // with what finds the session from a clone once this one is deleted
+	err = bs.registry.Sessions.Update(agent, nativeID, func(s *registry.Session) { s.Bind(place, bs.here.Same, live) })
 	bs.registered(err)
 	return nil
 }

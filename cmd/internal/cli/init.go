@@ -370,7 +370,7 @@ func (r *initRun) askAgents(ctx context.Context, found []string) ([]string, erro
 // write creates the workspace and writes the agents' files.
 func (r *initRun) write(planned []inject.Change) (created []string, err error) {
 	created, err = install.Init(r.dir, r.commit, r.capture)
-	if err != nil || len(planned) == 0 {
+	if err != nil {
 		return created, err
 	}
 	w, err := workspace.Open(r.app.env(r.cmd, r.dir))
@@ -378,7 +378,10 @@ func (r *initRun) write(planned []inject.Change) (created []string, err error) {
 		return created, err
 	}
 	defer w.Close()
-	_ = w.Registry.Workspaces.See(w.Here.Workspace())
+	_ = w.Registry.Workspaces.See(w.Here)
+	if len(planned) == 0 {
+		return created, nil
+	}
 	return created, install.New(w).Apply(planned)
 }
 

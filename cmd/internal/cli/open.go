@@ -136,7 +136,7 @@ func (a *app) openIn(cmd *cobra.Command, dir string) (*opened, error) {
 	}
 	a.screen.warn(w.Warnings...)
 	linksOn(a.machine()).restore()
-	_ = w.Registry.Workspaces.See(w.Here.Workspace()) // for list --all; ignore errors, because reading needs no write permission
+	_ = w.Registry.Workspaces.See(w.Here) // for list --all; ignore errors, because reading needs no write permission
 	return w, nil
 }
 

@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"context"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -16,20 +17,37 @@ func (l Workspaces) seenFolder() string { return l.files.path("workspaces") }
 
 // seenWorkspace is the content of such a file.
 type seenWorkspace struct {
-	Workspace string `json:"workspace"` // the absolute path of its folder
+	Workspace string   `json:"workspace"`         // the absolute path of its folder
+	Commits   []string `json:"commits,omitempty"` // as in its [Place]
+	Shallow   bool     `json:"shallow,omitempty"`
 }
 
-// See records that a workspace is in a folder, given by its real path. It writes
-// only the first time.
-func (l Workspaces) See(dir string) error {
+// See records where a workspace is, and which repository it is in. It writes, and runs git, only
+// the first time.
+func (l Workspaces) See(h *Here) error {
 	if !l.files.known() {
 		return errNoHome
 	}
-	name := filepath.Join(l.seenFolder(), placeKey(dir)+".json")
+	name := l.seenFile(h)
 	if _, err := os.Lstat(name); err == nil {
 		return nil
 	}
-	return l.files.write(name, seenWorkspace{dir})
+	p := h.KnowClones(context.Background())
+	return l.files.write(name, seenWorkspace{p.Workspace, p.Commits, p.Shallow})
+}
+
+func (l Workspaces) seenFile(h *Here) string {
+	return filepath.Join(l.seenFolder(), placeKey(h.Workspace())+".json")
+}
+
+// Place is [Here.Place] with what was recorded about the repository: it does not run git.
+func (l Workspaces) Place(h *Here) Place {
+	p := h.Place()
+	var seen seenWorkspace
+	if p.Repository != "" && p.Commits == nil && l.files.known() && l.files.read(l.seenFile(h), &seen) {
+		p.Commits, p.Shallow = seen.Commits, seen.Shallow
+	}
+	return p
 }
 
 // Seen lists the workspaces that cortext has seen on this machine and that still exist,

@@ -22,7 +22,7 @@ func TestWorkspaces(t *testing.T) {
 			t.Fatal(err)
 		}
 		for range 2 {
-			if err := r.Workspaces.See(dir); err != nil {
+			if err := r.Workspaces.See(At(dir)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -47,7 +47,7 @@ func TestWorkspaces(t *testing.T) {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
-	if In("").Workspaces.Seen() != nil || In("").Workspaces.See("/w") == nil {
+	if In("").Workspaces.Seen() != nil || In("").Workspaces.See(At("/w")) == nil {
 		t.Error("without a state folder something is remembered")
 	}
 }
@@ -66,7 +66,7 @@ func TestTwoPaths(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, w := range []string{second, a, b} {
-		if err := r.Workspaces.See(w); err != nil {
+		if err := r.Workspaces.See(At(w)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -301,7 +301,7 @@ func (l lists) matching(query string) ([]store.Entry, error) {
 
 // sessions answers /workspace.sessions.
 func (l lists) sessions(limit int, args string) (string, error) {
-	_ = l.ws.Registry.Workspaces.See(l.ws.Here.Workspace())
+	_ = l.ws.Registry.Workspaces.See(l.ws.Here)
 	if args == "all" {
 		return l.everywhere(limit)
 	}
