@@ -100,7 +100,7 @@ const leastUseful = 2000
 func BudgetOf(s *schema.Session, o Options) Budget {
 	agent := cmp.Or(o.Agent, s.AgentConfig.Agent)
 	name := o.Model
-	if name == "" && heldIn(s, agent) {
+	if name == "" && onlyIn(s, agent) {
 		name = modelOf(s)
 	}
 	b := Budget{Window: o.Window, Factor: model.UnknownFactor}
@@ -113,7 +113,7 @@ func BudgetOf(s *schema.Session, o Options) Budget {
 	if known {
 		b.Exact, b.Factor = m.Exact, m.Factor
 	}
-	if p := s.AgentConfig.Provider; b.Window <= 0 && p != nil && heldIn(s, agent) && name == modelOf(s) {
+	if p := s.AgentConfig.Provider; b.Window <= 0 && p != nil && onlyIn(s, agent) && name == modelOf(s) {
 		b.Window = p.ContextWindow
 	}
 	if b.Window <= 0 && known {
@@ -148,9 +148,9 @@ func (b Budget) warnings(agent string) []Warning {
 	return nil
 }
 
-// heldIn reports whether the whole conversation took place in one agent. Only then
+// onlyIn reports whether the whole conversation took place in one agent. Only then
 // does the model in session.json apply to that agent.
-func heldIn(s *schema.Session, agent string) bool {
+func onlyIn(s *schema.Session, agent string) bool {
 	for _, src := range s.Sources {
 		if src.Agent != agent {
 			return false

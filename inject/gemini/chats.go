@@ -22,7 +22,7 @@ import (
 // storedFiles returns the session files of all projects whose names match a pattern, the
 // most recently written first.
 func storedFiles(m inject.Machine, pattern string) []string {
-	all, _ := inject.ProjectFiles(roots(m)[0], chats, func(f fs.DirEntry) bool {
+	all, _ := inject.ProjectFiles(projectFolders(m)[0], chats, func(f fs.DirEntry) bool {
 		matches, _ := filepath.Match(pattern, f.Name())
 		return matches && f.Type().IsRegular()
 	})

@@ -220,7 +220,7 @@ func (x *index) addUser(r record, u *unit, s spoken, at inject.Span) {
 	if u.kind == userUnit && !u.ours && len(u.refs) == 1 {
 		x.t.Prompted(typed(r, s, x.o), inject.Command{PromptID: u.id, Message: u.id, Time: schema.Time(u.stamp).Time()})
 	}
-	x.root(u)
+	x.noteRoot(u)
 }
 
 func (x *index) addModel(r record, u *unit, s spoken, afterSummary bool) {
@@ -259,7 +259,7 @@ func (x *index) addModel(r record, u *unit, s spoken, afterSummary bool) {
 	}
 	if u.speaks {
 		x.spoken = true
-		x.root(u)
+		x.noteRoot(u)
 	}
 }
 
@@ -330,9 +330,9 @@ func (x *index) cancel(u *unit) {
 // maxClimb limits a walk over messages without content.
 const maxClimb = 10_000
 
-// root records u as a root if no message is above it: a copy of the session (0.61.0:
+// noteRoot records u as a root if no message is above it: a copy of the session (0.61.0:
 // --session-file keeps the ids of messages) begins with it.
-func (x *index) root(u *unit) {
+func (x *index) noteRoot(u *unit) {
 	n := 0
 	for v := u.above; v != nil; v = v.above {
 		if n++; v.speaks && v.kind != eventUnit || n == maxClimb {

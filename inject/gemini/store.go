@@ -19,16 +19,16 @@ import (
 // chats is the name of the folder with a project's sessions.
 const chats = "chats"
 
-// roots returns the folders with the program's projects (0.61.0: getGlobalRuntimeDir;
+// projectFolders returns the folders with the program's projects (0.61.0: getGlobalRuntimeDir;
 // in the sandbox of macOS it writes below .cache).
-func roots(m inject.Machine) []string {
+func projectFolders(m inject.Machine) []string {
 	dir := geminiDir(m)
 	return []string{filepath.Join(dir, "tmp"), filepath.Join(filepath.Dir(dir), ".cache", ".gemini", "tmp")}
 }
 
 // Stores lists the folders above the sessions of all projects.
 func (agent) Stores(m inject.Machine) (list []inject.Store) {
-	for _, dir := range roots(m) {
+	for _, dir := range projectFolders(m) {
 		list = append(list, inject.Store{Dir: dir, Depth: 2})
 	}
 	return list
@@ -97,7 +97,7 @@ func compareSessions(a, b session) int {
 // before the suffix.
 func files(m inject.Machine, end string, f func(session)) error {
 	var errs []error
-	for _, root := range roots(m) {
+	for _, root := range projectFolders(m) {
 		list, err := inject.ProjectFiles(root, chats, func(e fs.DirEntry) bool {
 			name, ok := strings.CutPrefix(e.Name(), "session-")
 			ext := filepath.Ext(name)

@@ -193,7 +193,7 @@ func (bd *Binder) ContinueIn(agent inject.Agent, e inject.Event, b *binding.Bind
 		return err
 	}
 	s.ID = entry.Session.ID
-	if s.Kept, err = bd.ws.Removed.Segment(agent.Name(), e.NativeID, s.Segment); err != nil {
+	if s.Resumed, err = bd.ws.Removed.Segment(agent.Name(), e.NativeID, s.Segment); err != nil {
 		return err
 	}
 	if s.After = to.After; s.After == "" {

@@ -59,7 +59,7 @@ func (f *forks) bindFork(n session, b *binding.Binding) error {
 	}
 	shared, stopped := f.shared(n, roots[0])
 	for _, s := range shared {
-		copied := binding.Segment{Segment: registry.Segment{Path: s.Path, ID: s.ID, After: s.After, Fork: true, Kept: s.Kept}}
+		copied := binding.Segment{Segment: registry.Segment{Path: s.Path, ID: s.ID, After: s.After, Fork: true, Resumed: s.Resumed}}
 		if len(b.Segments) > 0 {
 			copied.From = binding.MessageFrom + s.Start // a fork gives its copies new prompt ids
 		}

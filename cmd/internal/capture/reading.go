@@ -243,7 +243,7 @@ func (rd *reading) messages() error {
 // routerFor prepares the delivery of a transcript.
 func (rd *reading) routerFor(t *inject.Transcript, again bool) (*router, error) {
 	b := rd.binding
-	if err := rd.leaveRemoved(t); err != nil {
+	if err := rd.leaveOutRemoved(t); err != nil {
 		return nil, err
 	}
 	if err := rd.followCommands(t, again); err != nil {
@@ -302,9 +302,9 @@ func (rd *reading) add(h *home) {
 	rd.segments, rd.homes = append(rd.segments, *h.segment), append(rd.homes, h)
 }
 
-// leaveRemoved leaves out the conversations that were removed on other machines. Only the
+// leaveOutRemoved leaves out the conversations that were removed on other machines. Only the
 // prompts that began them are known.
-func (rd *reading) leaveRemoved(t *inject.Transcript) error {
+func (rd *reading) leaveOutRemoved(t *inject.Transcript) error {
 	var prompts []string
 	for _, cmd := range t.Commands {
 		if p := binding.FromCommand(cmd); !slices.ContainsFunc(rd.segments, func(s binding.Segment) bool { return s.From == p }) {

@@ -131,7 +131,7 @@ func (c *Capture) recordedIn(ctx context.Context, n nativeSession, e recipient) 
 		}
 		rd.homes = append(rd.homes, h)
 	}
-	if err := rd.leaveRemoved(t); err != nil {
+	if err := rd.leaveOutRemoved(t); err != nil {
 		return rec, false, err
 	}
 	rd.leaveUnfollowed(t)

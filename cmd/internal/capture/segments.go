@@ -31,7 +31,7 @@ func (bd *Binder) segmentsOf(all []store.Entry, agent, nativeID string) ([]bindi
 			if at < 0 {
 				list = append(list, s)
 			} else if schema.SameConversation(list[at].ID, s.ID) {
-				s.Kept = list[at].Kept
+				s.Resumed = list[at].Resumed
 				list[at] = s // its folder here
 			}
 		}

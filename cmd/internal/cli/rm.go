@@ -82,7 +82,7 @@ func remove(ctx context.Context, on screen, w *opened, entries []store.Entry) er
 	var errs []error
 	var inGit []string
 	if len(entries) > 1 {
-		if err := w.Removed.ReadKept(); err != nil {
+		if err := w.Removed.ReadResumed(); err != nil {
 			return err
 		}
 	}

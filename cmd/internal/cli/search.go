@@ -158,8 +158,8 @@ func (s *selection) sources(f listing.Filter, progress func(done, of int)) (list
 	return list, nil
 }
 
-// archivedBeside returns how many conversations beside those of the sources a filter would select
-// if it did not leave out the archived ones.
+// archivedBeside returns how many more conversations than the sources a filter would select if it
+// included archived ones.
 func (s *selection) archivedBeside(sources []search.Source, f listing.Filter) (n int) {
 	if f.Archived {
 		return 0

@@ -85,7 +85,7 @@ func (c Commits) trace(ctx context.Context, commit git.Logged, shown *history.Sh
 			may = false
 			t.may = slices.DeleteFunc(t.may, func(m schema.Message) bool { return m.ID == asked.ID })
 		}
-		t.seek(call, asked, may || c.changes(shown, call, files))
+		t.noteCall(call, asked, may || c.changes(shown, call, files))
 		wrote, maybe, later := false, false, false
 		for _, p := range files {
 			names := slices.ContainsFunc(changed, func(name string) bool { return c.isFile(shown, name, p) })
@@ -119,8 +119,8 @@ func (c Commits) trace(ctx context.Context, commit git.Logged, shown *history.Sh
 	return t
 }
 
-// seek notes a call that may have changed the file of the requested line.
-func (t *trace) seek(call schema.Tool, asked schema.Message, may bool) {
+// noteCall notes a call that may have changed the file of the requested line.
+func (t *trace) noteCall(call schema.Tool, asked schema.Message, may bool) {
 	if !t.hasLine() || !may || !call.Timestamp.Time().Before(t.commit.Written.Add(time.Second)) {
 		return
 	}

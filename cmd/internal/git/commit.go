@@ -154,7 +154,7 @@ func Commit(ctx context.Context, root, folder, message string) (done bool, err e
 		if len(fresh) > 0 {
 			retract(whole, root, fresh)
 		}
-		return false, told(err)
+		return false, silentRefusal(err)
 	}
 	return true, errors.Join(unstage(whole, root, folder, paths), restore())
 }

@@ -17,9 +17,9 @@ func Ended(err error) bool {
 	return errors.As(err, &exit) && !exit.Exited()
 }
 
-// told explains the error of a commit that a hook refused without printing anything: git is
+// silentRefusal explains the error of a commit that a hook refused without printing anything: git is
 // silent about it, too.
-func told(err error) error {
+func silentRefusal(err error) error {
 	var exit *exec.ExitError
 	if errors.As(err, &exit) && exit.Exited() {
 		return errors.New("git commit made no commit and does not say why: see what the hook pre-commit or commit-msg does")

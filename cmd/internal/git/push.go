@@ -16,7 +16,7 @@ import (
 // Push pushes the current branch to where git push would push it. If another clone pushed
 // first, it pulls and tries again. races is how often that happened.
 func (x Exchange) Push(ctx context.Context) (races int, err error) {
-	up, follow, err := x.pushed(ctx)
+	up, follow, err := x.pushUpstream(ctx)
 	if err != nil {
 		return 0, err
 	}
@@ -25,19 +25,19 @@ func (x Exchange) Push(ctx context.Context) (races int, err error) {
 		return 0, err
 	}
 	there := tracked(ctx, x.Root, up, remote, branch)
-	turn, err := x.awaitTurn(ctx)
+	pace, err := x.waitForOthers(ctx)
 	if err != nil {
 		return 0, err
 	}
 	for began := x.Now(); ; {
 		pushing, before := x.Now(), heads(ctx, x.Root, there)
-		option, err := x.leased(ctx, there)
+		option, err := x.lease(ctx, there)
 		if err != nil {
 			return races, err
 		}
 		err = call(x.asking(ctx, slices.Concat([]string{"push", "--quiet"}, follow, option, []string{remote, "refs/heads/" + up.name + ":" + branch})...))
 		if err == nil {
-			x.endTurn(turn, x.Now().Sub(pushing))
+			x.noteOwnPush(pace, x.Now().Sub(pushing))
 		}
 		if err == nil || !lostRace().MatchString(err.Error()) || races >= mostRaces {
 			return races, err
@@ -45,7 +45,7 @@ func (x Exchange) Push(ctx context.Context) (races int, err error) {
 		rejected := err
 		if there.elsewhere && outdated().MatchString(rejected.Error()) {
 			if there.ref != "" { // it may have moved to what is here, too
-				if there, err = x.refetched(ctx, there); err != nil {
+				if there, err = x.refetch(ctx, there); err != nil {
 					return races, err
 				}
 				if there.ref == "" || heads(ctx, x.Root, there) != before {
@@ -60,7 +60,7 @@ func (x Exchange) Push(ctx context.Context) (races int, err error) {
 		}
 		races++
 		// Wait before the pull, not after it: what it merges must be new when it is pushed.
-		if err := sleep(ctx, x.Jitter(turn.lost(x.Now().Sub(began)))); err != nil {
+		if err := sleep(ctx, x.Jitter(pace.lost(x.Now().Sub(began)))); err != nil {
 			return races, err
 		}
 		began = x.Now()
@@ -102,9 +102,9 @@ func tracked(ctx context.Context, root string, up upstream, remote, branch strin
 	return there
 }
 
-// refetched fetches the branch to push to. It returns the upstream without a ref if somebody
-// deleted the branch.
-func (x Exchange) refetched(ctx context.Context, there upstream) (upstream, error) {
+// refetch fetches the branch to push to once more. It returns the upstream without a ref
+// if somebody deleted the branch.
+func (x Exchange) refetch(ctx context.Context, there upstream) (upstream, error) {
 	err := call(x.asking(ctx, "fetch", "--quiet", there.remote, there.branch))
 	if err != nil && noBranch().MatchString(err.Error()) {
 		there.ref, err = "", nil
@@ -218,10 +218,10 @@ func setting(ctx context.Context, root string, args ...string) string {
 	return strings.TrimSpace(out)
 }
 
-// pushed returns the upstream to push the current branch to. If there is none, but git push knows
+// pushUpstream returns the upstream to push the current branch to. If there is none, but git push knows
 // where to push the branch, only the remote is known, and follow is the option that makes git push
 // do so.
-func (x Exchange) pushed(ctx context.Context) (up upstream, follow []string, err error) {
+func (x Exchange) pushUpstream(ctx context.Context) (up upstream, follow []string, err error) {
 	up, err = x.upstream(ctx)
 	if !errors.As(err, new(noUpstreamError)) {
 		return up, nil, err

@@ -64,7 +64,7 @@ func rewritten(ctx context.Context, root string, up upstream, was moved, gone []
 	drop, keep := "git pull --rebase", "git merge "+short(up.ref)
 	switch _, err := read(ctx, root, "merge-base", "HEAD", up.ref); {
 	case IsAncestor(ctx, root, up.ref, "HEAD"): // there is nothing to merge
-		keep = "git push " + up.there()
+		keep = "git push " + up.pushArguments()
 	case err != nil:
 		keep = "git merge --allow-unrelated-histories " + short(up.ref)
 	}
@@ -210,7 +210,7 @@ func (x Exchange) wantDropped(ctx context.Context, up upstream) error {
 			return err
 		}
 		take := fmt.Sprintf("git cherry-pick %.12s..%s", was.commit, short(up.ref))
-		replace := up.there()
+		replace := up.pushArguments()
 		if setting(ctx, x.Root, "--type=bool", "--get", "push.useForceIfIncludes") == "true" {
 			replace = "--no-force-if-includes " + replace // what is dropped is not included
 		}
@@ -219,8 +219,8 @@ func (x Exchange) wantDropped(ctx context.Context, up upstream) error {
 	return nil
 }
 
-// there returns the arguments that make git push to the upstream.
-func (up upstream) there() string {
+// pushArguments returns the arguments that make git push to the upstream.
+func (up upstream) pushArguments() string {
 	return up.remote + " HEAD:" + strings.TrimPrefix(up.branch, "refs/heads/")
 }
 
@@ -230,12 +230,12 @@ func revisions(ctx context.Context, root string, args ...string) ([]string, erro
 	return strings.Fields(out), err
 }
 
-// leased returns the option that makes git push only if the upstream is where it was when it was
+// lease returns the option that makes git push only if the upstream is where it was when it was
 // last fetched. Without it, git would push over a branch that somebody reset to an older commit,
 // as if that branch only lacked the new commits. The option is nil if the remote is fetched from
 // a copy or pushed to several repositories, since any of these may be behind, or if there is
 // something to merge first.
-func (x Exchange) leased(ctx context.Context, up upstream) (option []string, err error) {
+func (x Exchange) lease(ctx context.Context, up upstream) (option []string, err error) {
 	if up.ref == "" {
 		return nil, nil
 	}

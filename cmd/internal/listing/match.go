@@ -139,8 +139,8 @@ func (m *matcher) eachSelected(rows []int, f func(at, row int)) error {
 	return nil
 }
 
-// eachAdded calls f with the positions of the rows that are not in the index and that the
-// filter selects, in the view and among those added.
+// eachAdded calls f for each row that is not in the index and that the filter selects,
+// with its position in the view and among the added rows.
 func (m *matcher) eachAdded(f func(at, added int)) {
 	for _, s := range m.layout.spans {
 		if s.base >= 0 {

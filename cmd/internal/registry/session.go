@@ -19,12 +19,12 @@ type Binding struct {
 
 // A Segment is the part of a native session that belongs to one conversation.
 type Segment struct {
-	Path  string `json:"path"`            // of the conversation, relative to the workspace
-	ID    string `json:"id"`              // of the conversation
-	From  string `json:"from,omitempty"`  // the prompt that it begins with; empty: the session's beginning
-	After string `json:"after,omitempty"` // the conversation's message that its first message follows
-	Fork  bool   `json:"fork,omitempty"`  // it repeats messages of another session of the conversation
-	Kept  bool   `json:"kept,omitempty"`  // the user resumed the conversation after its removal
+	Path    string `json:"path"`            // of the conversation, relative to the workspace
+	ID      string `json:"id"`              // of the conversation
+	From    string `json:"from,omitempty"`  // the prompt that it begins with; empty: the session's beginning
+	After   string `json:"after,omitempty"` // the conversation's message that its first message follows
+	Fork    bool   `json:"fork,omitempty"`  // it repeats messages of another session of the conversation
+	Resumed bool   `json:"kept,omitempty"`  // the user resumed the conversation after its removal
 }
 
 // A Removal is a segment whose conversation the user removed.

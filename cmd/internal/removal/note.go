@@ -49,8 +49,8 @@ func (r *Removed) Note(ctx context.Context, e store.Entry, roots map[string][]st
 	if err := r.registry.Removed.Add(schema.IDKey(e.Session.ID), n.place); err != nil {
 		return n, err
 	}
-	if r.kept == nil || r.kept[schema.IDKey(e.Session.ID)] {
-		if err := r.dropKept(e.Session.ID); err != nil {
+	if r.resumed == nil || r.resumed[schema.IDKey(e.Session.ID)] {
+		if err := r.dropResumed(e.Session.ID); err != nil {
 			return n, err
 		}
 	}

@@ -32,7 +32,7 @@ type Removed struct {
 	here     *registry.Here
 	agents   []string
 	files    files
-	kept     map[string]bool // see ReadKept; nil if it was not read
+	resumed  map[string]bool // see ReadResumed; nil if it was not read
 }
 
 // In returns the decisions about the workspace at a place. agents names the agents whose
@@ -143,51 +143,51 @@ func (r *Removed) Conversation(id string) (bool, error) {
 	if err != nil || !gone {
 		return false, err
 	}
-	if r.kept != nil {
-		return !r.kept[schema.IDKey(id)], nil
+	if r.resumed != nil {
+		return !r.resumed[schema.IDKey(id)], nil
 	}
-	kept := false
-	err = r.eachKept(id, func(string, string) { kept = true })
-	return !kept, err
+	resumed := false
+	err = r.eachResumed(id, func(string, string) { resumed = true })
+	return !resumed, err
 }
 
 // Segment reports whether a segment must not be captured: the user removed its conversation
 // and has not resumed it in this session since then, or has removed it again.
 func (r *Removed) Segment(agent, nativeID string, s registry.Segment) (bool, error) {
-	if s.Kept {
+	if s.Resumed {
 		return r.Source(agent, nativeID, s.From)
 	}
 	return r.removed(s.ID)
 }
 
-// ReadKept prepares for many removals, or queries about them. Otherwise each reads what
-// the registry knows about every session. ReadKept reads once in which conversations
-// sessions went on after a removal. It is for commands that end soon: it does not see
-// later changes.
-func (r *Removed) ReadKept() error {
-	kept := map[string]bool{}
+// ReadResumed prepares for many removals, or queries about them. Otherwise each reads what
+// the registry knows about every session. ReadResumed reads once which conversations were
+// resumed after their removal. It is for commands that end soon: it does not see later
+// changes.
+func (r *Removed) ReadResumed() error {
+	resumed := map[string]bool{}
 	for _, agent := range r.agents {
 		if err := r.registry.Sessions.Each(agent, func(_ string, s registry.Session) {
 			for _, seg := range s.In(r.here.Same) {
-				if seg.Kept {
-					kept[schema.IDKey(seg.ID)] = true
+				if seg.Resumed {
+					resumed[schema.IDKey(seg.ID)] = true
 				}
 			}
 		}); err != nil {
 			return err
 		}
 	}
-	r.kept = kept
+	r.resumed = resumed
 	return nil
 }
 
-// eachKept calls f for each session in which a conversation was resumed after its
+// eachResumed calls f for each session in which a conversation was resumed after its
 // removal.
-func (r *Removed) eachKept(id string, f func(agent, nativeName string)) error {
+func (r *Removed) eachResumed(id string, f func(agent, nativeName string)) error {
 	var errs []error
 	for _, agent := range r.agents {
 		errs = append(errs, r.registry.Sessions.Each(agent, func(name string, s registry.Session) {
-			if slices.ContainsFunc(s.In(r.here.Same), func(seg registry.Segment) bool { return seg.Kept && schema.SameConversation(seg.ID, id) }) {
+			if slices.ContainsFunc(s.In(r.here.Same), func(seg registry.Segment) bool { return seg.Resumed && schema.SameConversation(seg.ID, id) }) {
 				f(agent, name)
 			}
 		}))
@@ -195,15 +195,15 @@ func (r *Removed) eachKept(id string, f func(agent, nativeName string)) error {
 	return errors.Join(errs...)
 }
 
-// dropKept also marks the sessions that resumed a conversation as removed.
-func (r *Removed) dropKept(id string) error {
-	delete(r.kept, schema.IDKey(id))
+// dropResumed also marks the sessions that resumed a conversation as removed.
+func (r *Removed) dropResumed(id string) error {
+	delete(r.resumed, schema.IDKey(id))
 	var errs []error
-	err := r.eachKept(id, func(agent, name string) {
+	err := r.eachResumed(id, func(agent, name string) {
 		errs = append(errs, r.registry.Sessions.Update(agent, name, func(s *registry.Session) {
 			segments := s.In(r.here.Same)
 			for i := range segments {
-				segments[i].Kept = segments[i].Kept && !schema.SameConversation(segments[i].ID, id)
+				segments[i].Resumed = segments[i].Resumed && !schema.SameConversation(segments[i].ID, id)
 			}
 		}))
 	})

@@ -163,7 +163,7 @@ func TestKept(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	seg := registry.Segment{Path: e.Path, ID: e.Session.ID, Kept: true}
+	seg := registry.Segment{Path: e.Path, ID: e.Session.ID, Resumed: true}
 	want := func(when string, segment, conversation bool) {
 		t.Helper()
 		gone, err := w.Removed.Segment("claude", "s2", seg)
@@ -216,7 +216,7 @@ func TestManyRemovedAgain(t *testing.T) {
 	sessions := filepath.Join(w.Env.Machine.Home, ".local", "state", "cortext", "sessions", "claude")
 	if err := errors.Join(
 		w.Registry.Removed.Add(schema.IDKey(e.Session.ID), w.Here.Place()),
-		w.Removed.ReadKept(),
+		w.Removed.ReadResumed(),
 		os.MkdirAll(filepath.Dir(sessions), 0o700),
 		os.WriteFile(sessions, nil, 0o600), // from now on, they cannot be read
 	); err != nil {

@@ -20,15 +20,15 @@ type record struct {
 	number    int // of the message; 0 if none, or on a branch that was left
 
 	// Where to read it again.
-	kind   *kind // nil if it is not in the conversation's own logs
+	log    *searchedLog // nil if it is not in the conversation's own logs
 	offset int64
-	held   []passage // if kind is nil
+	held   []passage // if log is nil
 }
 
-// A kind is one of the two logs of a conversation, with the functions that read its
+// A searchedLog is one of the two logs of a conversation, with the functions that read its
 // lines.
-type kind struct {
-	log    *store.Log
+type searchedLog struct {
+	file   *store.Log
 	plain  func(line []byte) (p plainLine, ok bool)
 	parse  func(line []byte) (record, []passage, error)
 	chain  []entry // what the index covers of the log
@@ -38,11 +38,11 @@ type kind struct {
 }
 
 // load reads the log into memory, unless it is large.
-func (k *kind) load() error {
-	if k.text != nil || k.log.Size() > chunk || k.log.Size() == 0 {
+func (k *searchedLog) load() error {
+	if k.text != nil || k.file.Size() > chunk || k.file.Size() == 0 {
 		return nil
 	}
-	text, err := k.log.Load(k.memory.text)
+	text, err := k.file.Load(k.memory.text)
 	if err == nil {
 		k.memory.text, k.text = text, text
 	}
@@ -78,8 +78,8 @@ type reading struct {
 	whole bool // decode every record
 
 	logs            *store.Logs // nil if they are not open
-	messages, tools kind
-	kinds           []*kind // those that are searched
+	messages, tools searchedLog
+	searched        []*searchedLog // those of the two that this search reads
 }
 
 // open opens the logs that are searched. ok is false if not all records are in them.
@@ -90,18 +90,18 @@ func (r *reading) open() (ok bool) {
 	if r.logs, ok = r.c.OpenLogs(); !ok {
 		return false
 	}
-	r.messages = kind{log: r.logs.Messages, memory: &r.use.messages, plain: plainMessage, parse: parseMessage}
-	r.tools = kind{log: r.logs.Tools, memory: &r.use.tools, plain: plainTool, parse: parseTool, isCall: true}
+	r.messages = searchedLog{file: r.logs.Messages, memory: &r.use.messages, plain: plainMessage, parse: parseMessage}
+	r.tools = searchedLog{file: r.logs.Tools, memory: &r.use.tools, plain: plainTool, parse: parseTool, isCall: true}
 	if r.In != Tools {
-		r.kinds = append(r.kinds, &r.messages)
+		r.searched = append(r.searched, &r.messages)
 	}
 	if r.In == Tools || r.In == "" {
-		r.kinds = append(r.kinds, &r.tools)
+		r.searched = append(r.searched, &r.tools)
 	}
 	if r.index != nil {
-		for _, k := range r.kinds {
-			k.chain = r.index.covering(k.log.Name(), k.log.State(), k.log)
-			r.index.note(r.entry, k.isCall, k.log, k.chain)
+		for _, k := range r.searched {
+			k.chain = r.index.covering(k.file.Name(), k.file.State(), k.file)
+			r.index.note(r.entry, k.isCall, k.file, k.chain)
 		}
 	}
 	return true
@@ -144,7 +144,7 @@ func (r *reading) records(have uint64) ([]record, error) {
 		}
 	}
 	var all []record
-	for _, k := range r.kinds {
+	for _, k := range r.searched {
 		list, err := r.scan(k)
 		if err != nil {
 			return nil, err
@@ -175,7 +175,7 @@ func (q *Query) rarest(have uint64) int {
 // counting returns the records that count, with the numbers of their messages.
 func (r *reading) counting(all []record) ([]record, error) {
 	someCalls := slices.ContainsFunc(all, func(f record) bool { return f.isCall })
-	counted := []*kind{&r.messages}
+	counted := []*searchedLog{&r.messages}
 	if someCalls {
 		counted = append(counted, &r.tools)
 	}
@@ -216,12 +216,12 @@ func (r *reading) counting(all []record) ([]record, error) {
 }
 
 // areRegular reports whether logs are regular.
-func areRegular(logs []*kind) (ok bool, err error) {
+func areRegular(logs []*searchedLog) (ok bool, err error) {
 	for _, k := range logs {
 		if err := k.load(); err != nil {
 			return false, err
 		}
-		if int64(len(k.text)) < k.log.Size() || !k.memory.read(k.text, k.isCall) {
+		if int64(len(k.text)) < k.file.Size() || !k.memory.read(k.text, k.isCall) {
 			return false, nil
 		}
 	}
@@ -306,19 +306,19 @@ func (r *reading) hits(all []record, most int) ([]Hit, error) {
 
 // read returns the passages of a record.
 func (f *record) read() (passages []passage, err error) {
-	if f.kind == nil {
+	if f.log == nil {
 		return f.held, nil
 	}
-	if text := f.kind.text; text != nil { // faster
+	if text := f.log.text; text != nil { // faster
 		line, _, _ := bytes.Cut(text[f.offset:], []byte("\n"))
-		if p, ok := f.kind.plain(line); ok && whole(line) {
+		if p, ok := f.log.plain(line); ok && whole(line) {
 			return p.passages(), nil
 		}
 	}
-	raw, err := f.kind.log.Record(f.offset)
+	raw, err := f.log.file.Record(f.offset)
 	if err != nil || raw == nil {
 		return nil, err
 	}
-	_, passages, err = f.kind.parse(raw)
+	_, passages, err = f.log.parse(raw)
 	return passages, err
 }

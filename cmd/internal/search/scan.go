@@ -17,13 +17,13 @@ const chunk = 8 << 20
 
 // scan returns the records of a log in which terms occur, in order, whether they count or
 // not.
-func (r *reading) scan(k *kind) ([]record, error) {
+func (r *reading) scan(k *searchedLog) ([]record, error) {
 	return r.scanFor(k, r.all(), func(*record) bool { return true })
 }
 
 // occurs reports whether a term occurs in the logs, in records that count or not.
 func (r *reading) occurs(term int) (bool, error) {
-	for _, k := range r.kinds {
+	for _, k := range r.searched {
 		some := false
 		_, err := r.scanFor(k, 1<<term, func(f *record) bool {
 			some = some || f.terms>>term&1 != 0
@@ -38,8 +38,8 @@ func (r *reading) occurs(term int) (bool, error) {
 
 // scanFor returns the records in which terms occur, in the lines where one of a set of
 // terms may be. It ends when goOn returns false.
-func (r *reading) scanFor(k *kind, terms uint64, goOn func(*record) bool) ([]record, error) {
-	if err := k.log.Err(); err != nil {
+func (r *reading) scanFor(k *searchedLog, terms uint64, goOn func(*record) bool) ([]record, error) {
+	if err := k.file.Err(); err != nil {
 		return nil, err
 	}
 	var needles []*needle.Needle
@@ -49,15 +49,15 @@ func (r *reading) scanFor(k *kind, terms uint64, goOn func(*record) bool) ([]rec
 		}
 	}
 	var spans []span
-	all := []span{{0, k.log.Size()}}
+	all := []span{{0, k.file.Size()}}
 	if r.index != nil {
-		all = r.index.within(k.chain, k.log.Size(), terms)
+		all = r.index.within(k.chain, k.file.Size(), terms)
 	}
 	wanted := int64(0)
 	for _, s := range all {
 		wanted += s.to - s.from
 	}
-	if wanted > k.log.Size()/2 {
+	if wanted > k.file.Size()/2 {
 		if err := k.load(); err != nil {
 			return nil, err
 		}
@@ -76,7 +76,7 @@ func (r *reading) scanFor(k *kind, terms uint64, goOn func(*record) bool) ([]rec
 	var stopped atomic.Bool
 	var mu sync.Mutex
 	inParallel(spans, func(i int) {
-		s := scanner{reading: r, kind: k, needles: needles}
+		s := scanner{reading: r, log: k, needles: needles}
 		s.found = func(f record) bool {
 			lists[i] = append(lists[i], f)
 			mu.Lock()
@@ -94,9 +94,9 @@ func (r *reading) scanFor(k *kind, terms uint64, goOn func(*record) bool) ([]rec
 }
 
 // scanText is scanFor for some parts of a log that is in memory.
-func (r *reading) scanText(k *kind, needles []*needle.Needle, parts []span, goOn func(*record) bool) []record {
+func (r *reading) scanText(k *searchedLog, needles []*needle.Needle, parts []span, goOn func(*record) bool) []record {
 	var list []record
-	s := scanner{reading: r, kind: k, needles: needles}
+	s := scanner{reading: r, log: k, needles: needles}
 	s.found = func(f record) bool {
 		list = append(list, f)
 		return goOn(&f)
@@ -136,13 +136,13 @@ func inParallel(spans []span, f func(i int)) {
 // A scanner searches a part of a log.
 type scanner struct {
 	*reading
-	kind    *kind
+	log     *searchedLog
 	needles []*needle.Needle
 	found   func(record) bool // false ends the search
 }
 
 func (s *scanner) scan(from, to int64) error {
-	for b, err := range s.kind.log.Blocks(from, to) {
+	for b, err := range s.log.file.Blocks(from, to) {
 		if err != nil {
 			return err
 		}
@@ -188,12 +188,12 @@ func (s *scanner) block(text []byte, offset int64) bool {
 
 // line searches the line at an offset of the log. No term is in it before from.
 func (s *scanner) line(text []byte, offset int64, from int, terminated bool) bool {
-	if p, ok := s.kind.plain(text); ok && terminated && whole(text) {
-		f := record{isCall: s.kind.isCall, kind: s.kind, offset: offset}
+	if p, ok := s.log.plain(text); ok && terminated && whole(text) {
+		f := record{isCall: s.log.isCall, log: s.log, offset: offset}
 		if s.matchPlain(&f, text, &p, from); f.terms == 0 {
 			return true
 		}
-		if f.id, f.messageID = p.id, p.messageID; s.kind.text == nil {
+		if f.id, f.messageID = p.id, p.messageID; s.log.text == nil {
 			f.id, f.messageID = bytes.Clone(p.id), bytes.Clone(p.messageID)
 		}
 		return s.found(f)
@@ -202,11 +202,11 @@ func (s *scanner) line(text []byte, offset int64, from int, terminated bool) boo
 		if err != nil {
 			return true
 		}
-		f, passages, err := s.kind.parse(rec.Raw)
+		f, passages, err := s.log.parse(rec.Raw)
 		if err != nil || !s.match(&f, passages) {
 			return true
 		}
-		f.kind, f.offset = s.kind, rec.Offset
+		f.log, f.offset = s.log, rec.Offset
 		return s.found(f)
 	})
 }

@@ -35,7 +35,7 @@ func (w *Workspace) Check(ctx context.Context, note func(string)) iter.Seq[store
 	return func(yieldAll func(store.Damage) bool) {
 		k := checker{w, note}
 		if w.Removed.Any() {
-			_ = w.Removed.ReadKept() // without it, each question below reads the same
+			_ = w.Removed.ReadResumed() // without it, each question below reads the same
 		}
 		removed, outside := sync.OnceValue(k.removedFolders), sync.OnceValue(w.Tree.LogsOutside)
 		yield := func(d store.Damage) bool {
