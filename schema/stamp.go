@@ -276,9 +276,9 @@ func compareTimes(a, b Time) int {
 	return cmp.Or(a.Time().Compare(b.Time()), strings.Compare(string(a), string(b)))
 }
 
-// joinNotes returns the notes that result from all stamps. Sides of a merge that both added
-// to a text have it in common: the paragraphs with which a text begins as an earlier one does
-// are left out.
+// joinNotes returns the notes that result from all stamps. If both sides of a merge added to
+// a text, they have that text in common. So a text is left out up to where it differs from an
+// earlier one, in whole paragraphs.
 func joinNotes(set []NoteStamp) string {
 	var texts [][]string
 	for _, n := range set {

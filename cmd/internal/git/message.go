@@ -94,7 +94,7 @@ func endOf(text, comment []byte) (end int) {
 // scissors ends the line below which git cuts off a message.
 const scissors = " ------------------------ >8 ------------------------\n"
 
-// cutOff returns a message without what git cuts off, and that.
+// cutOff splits a message into what git keeps and what it cuts off.
 func cutOff(text []byte) (message, below []byte) {
 	at := 0
 	for line := range bytes.Lines(text) {

@@ -183,8 +183,8 @@ func (t terms) scattered(s *find.Scatter) (rowSet, error) {
 	return rows, nil
 }
 
-// fewLettered is the part of all rows up to which looking at the letters of their names is
-// faster than looking for words in terms.
+// fewLettered limits the search by letters: if at most one row in fewLettered is left,
+// looking at the letters of their names is faster than looking for words in terms.
 const fewLettered = 8
 
 // manyPieces is how many terms make it faster to look at the letters of all names.

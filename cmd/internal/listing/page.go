@@ -189,8 +189,8 @@ type Page struct {
 }
 
 // Page returns the rows that a selection shows. They match the files on disk: changed rows
-// are reread and missing ones dropped. The error comes from reading all files after the
-// index turned out to be damaged.
+// are reread and missing ones dropped. If the index turns out to be damaged, Page reads
+// all files; an error comes from that.
 func (l *Listing) Page(s Selection) (*Page, error) {
 	p, err := l.page(s)
 	if errors.Is(err, errDamaged) {
@@ -256,8 +256,8 @@ func (p *Page) HasNotes(k int) bool {
 // conversation. The error means that the index is damaged.
 func (p *Page) Sources(k int) ([]schema.Source, error) { return p.view.sources(p.at[k]) }
 
-// Rows yields the rows. The error comes from reading all files after the index turned out
-// to be damaged.
+// Rows yields the rows. If the index turns out to be damaged, Rows reads all files; an
+// error comes from that.
 func (p *Page) Rows() (iter.Seq[Row], error) {
 	if len(p.at) > Looked { // a shorter page has already read its rows
 		if err := p.again(p.view.base.checkRows()); err != nil {

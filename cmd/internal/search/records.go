@@ -215,7 +215,8 @@ func (r *reading) counting(all []record) ([]record, error) {
 	return list, nil
 }
 
-// areRegular reports whether logs are regular.
+// areRegular loads logs and reports whether all of them are in memory as a whole and
+// [regular].
 func areRegular(logs []*searchedLog) (ok bool, err error) {
 	for _, k := range logs {
 		if err := k.load(); err != nil {

@@ -49,9 +49,9 @@ func (t *Tree) noteTracked(ctx context.Context, note func(string)) {
 		"but what was committed stays in the history", len(names), localDir, named))
 }
 
-// OneSided describes the conversations that one side of a merge removed and the other
-// continued: git leaves the choice to the user. So it does with a log that one side continued
-// while the other moved the workspace. A path limits it to the conversation in that folder.
+// OneSided describes the conflicts that git leaves to the user: conversations that one side
+// of a merge removed and the other continued, and logs that one side continued while the
+// other moved the workspace. A path limits it to the conversation in that folder.
 func (t *Tree) OneSided(ctx context.Context, path string) (texts []string, err error) {
 	op := t.Operation()
 	if op == "" || op == "bisect" {

@@ -9,8 +9,8 @@ import (
 // A wheel message moves the cursor.
 type wheel struct{ by int }
 
-// A wheelLater message asks for a wheelDue message after some time, which brings what the wheel
-// moved meanwhile.
+// A wheelLater message asks for a wheelDue message after some time. wheelDue applies what the
+// wheel moved in between.
 type (
 	wheelLater struct{ after time.Duration }
 	wheelDue   struct{}
