@@ -39,7 +39,8 @@ var stories = []story{
 	{"commit; turn; git add -- conversations/*/session.json; git commit -q -m part; meanwhile; git checkout -q -- .; turn", true},
 	{"turn; commit; git checkout -q HEAD~1 -- conversations; turn; meanwhile; commit", true},
 	{"turn; exchange; other turn; other exchange; turn; exchange; merging revert --no-edit -m 1 HEAD; turn; exchange", true},
-	{"commit; move; other turn; other exchange; exchange; turn", false},
+	{"exchange; second; turn; leave; turn", true},
+	{"exchange; shallow; turn; leave; turn", true},
 	{"turn; commit; git clean -qfdx; turn", false},
 	{"exchange; meanwhile; turn; git add -A; git commit -q --amend --no-edit; git push -q --force origin HEAD:main; turn", true},
 	{"turn; commit; turn; commit; git bisect start -q HEAD HEAD~2; turn; meanwhile; git bisect reset; turn", false},
@@ -122,15 +123,12 @@ func (t *telling) do(w *world, step string) {
 		if c, ok := t.conversation(w); ok {
 			t.cortext(w, "stop", c.ID)
 		}
-	case "move":
-		if c, ok := t.conversation(w); ok {
-			w.git(w.trees[0], "mv", c.Path, strings.TrimSuffix(c.Path, "-moved")+"-moved")
-			t.commit(w)
-		}
 	case "tree":
 		t.enter(w, "tree", "git", "worktree", "add", "-q", "-b", fmt.Sprint("tree-", w.step))
 	case "shallow":
 		t.enter(w, "shallow", "git", "clone", "-q", "--depth=1", "file://"+t.remote)
+	case "second":
+		t.enter(w, "second", "git", "clone", "-q", t.remote)
 	case "leave":
 		dir := w.dir()
 		w.trees = w.trees[1:]
