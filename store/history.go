@@ -35,7 +35,7 @@ func (r *Reader) History(limit Limit) (schema.History, []Damage, error) {
 		return schema.History{}, nil, err
 	}
 	h := historyReader{r, limit}
-	if !r.inMemory() && limit != (Limit{}) && limit.End == "" && len(r.others()) == 0 {
+	if !r.written.isHeld() && limit != (Limit{}) && limit.End == "" && len(r.others()) == 0 {
 		read, damage, ok, err := h.end()
 		if err != nil || ok {
 			return read, damage, err

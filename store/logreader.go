@@ -71,11 +71,6 @@ func (r *Reader) openIn(f sessionFolder, name string) *logReader {
 	return f.open(name)
 }
 
-// inMemory reports whether the records of a staged conversation are in memory.
-func (r *Reader) inMemory() bool {
-	return r.unpublished[messagesFile] != nil && r.written != nil && r.written.held != nil
-}
-
 // openOwn opens one of the conversation's own logs for reading. It returns nil if the log
 // is missing or not a regular file, which [Store.Check] reports.
 func (r *Reader) openOwn(name string) (*logReader, error) {

@@ -158,6 +158,9 @@ func newWritten(of *Conversation) *written {
 	return w
 }
 
+// isHeld reports whether the records are in memory. w may be nil.
+func (w *written) isHeld() bool { return w != nil && w.held != nil }
+
 // add adds a record that was written to a log as a line of the given size.
 func (w *written) add(log string, r record, size int) {
 	w.tally.record(r)
