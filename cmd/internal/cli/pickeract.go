@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"cortext/cmd/internal/capture"
+	"cortext/cmd/internal/git"
 	"cortext/cmd/internal/listing"
 	"cortext/cmd/internal/organise"
 	"cortext/cmd/internal/picker"
@@ -213,5 +214,10 @@ func (r *reading) searchIn(ctx context.Context, q *search.Query, results *[]*sea
 	defer list.Close()
 	source := sourceOf(r.w, list, listing.Filter{All: true, Archived: true})
 	defer source.Index.Close()
-	return q.Run(ctx, []search.Source{source}, 1, func(res *search.Result) { *results = append(*results, res) })
+	err = q.Run(ctx, []search.Source{source}, 1, func(res *search.Result) { *results = append(*results, res) })
+	rest, missing := git.WithoutNotFetched(err)
+	if len(missing) > 0 && len(*results) == 0 { // otherwise titles and summaries have what was searched for
+		return errors.Join(rest, missing[0])
+	}
+	return rest
 }

@@ -128,7 +128,7 @@ func runSearch(a *app, cmd *cobra.Command, words []string, o *searchOptions) err
 	if n := sel.archivedBeside(sources, filter); n > 0 && !a.screen.asJSON {
 		fmt.Fprintf(a.screen.errw, "%d more %s archived: --archived searches them, too\n", n, isOrAre(n))
 	}
-	err = errors.Join(err, failed)
+	err = errors.Join(err, a.screen.warnNotFetched(failed, "searched"))
 	searched := 0
 	for i, source := range sources {
 		searched += len(source.Rows)

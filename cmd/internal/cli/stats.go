@@ -59,6 +59,7 @@ func runStats(cmd *cobra.Command, a *app, by stats.By, all bool) error {
 	s := stats.Stats{Absolute: all}
 	err := addAll(cmd.Context(), a.screen, &s, by, sel.workspaces)
 	a.screen.clearLine()
+	err = a.screen.warnNotFetched(err, "counted")
 	if a.screen.asJSON {
 		s.Finish(by, filesListed)
 		if jsonErr := a.screen.json(s); err == nil {

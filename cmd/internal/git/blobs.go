@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -32,6 +33,8 @@ var (
 type NotFetchedError struct {
 	Paths []string // relative to the requested root, with slashes
 	Args  []string // the command that fetches them
+
+	root string // where Args compares a commit with nothing; otherwise empty
 }
 
 func (e *NotFetchedError) Error() string {
@@ -59,7 +62,43 @@ func Fetch(ctx context.Context, missing *NotFetchedError) error {
 // notFetched returns the error for files in rev, all below one path. Its command compares
 // them with nothing, for which git fetches all that are missing in one request.
 func notFetched(root, rev, below string, paths []string) *NotFetchedError {
-	return &NotFetchedError{Paths: paths, Args: FetchCommand(root, rev, below)}
+	return &NotFetchedError{Paths: paths, Args: FetchCommand(root, rev, below), root: root}
+}
+
+// WithoutNotFetched takes each [*NotFetchedError] for files of conversations out of a joined
+// error. For each repository it returns one for all of the files.
+func WithoutNotFetched(err error) (rest error, missing []*NotFetchedError) {
+	var others []error
+	for _, e := range parts(err) {
+		m := (*NotFetchedError)(nil)
+		if !errors.As(e, &m) || m.root == "" {
+			others = append(others, e)
+			continue
+		}
+		i := slices.IndexFunc(missing, func(of *NotFetchedError) bool { return of.root == m.root })
+		if i < 0 {
+			i = len(missing)
+			missing = append(missing, &NotFetchedError{root: m.root})
+		}
+		missing[i].Paths = append(missing[i].Paths, m.Paths...)
+	}
+	for _, m := range missing {
+		m.Args = FetchCommand(m.root, "HEAD", folderOf(m.Paths))
+	}
+	return errors.Join(others...), missing
+}
+
+// parts returns the errors that were joined. An error of [fmt.Errorf] that wraps several has a
+// text of its own, so it is not taken apart.
+func parts(err error) (list []error) {
+	joined, ok := err.(interface{ Unwrap() []error })
+	if !ok || reflect.TypeOf(err) != reflect.TypeOf(errors.Join(err)) {
+		return []error{err}
+	}
+	for _, e := range joined.Unwrap() {
+		list = append(list, parts(e)...)
+	}
+	return list
 }
 
 // FetchCommand returns the command that fetches the missing files of rev at or below a path,
@@ -331,13 +370,61 @@ func Files(ctx context.Context, root string, list []File, limit int64, yield fun
 	if len(list) == 0 {
 		return nil
 	}
-	below := path.Dir(list[0].Path)
-	for _, f := range list {
-		for below != "." && !strings.HasPrefix(f.Path, below+"/") {
-			below = path.Dir(below)
+	return contents(ctx, root, list, notFetched(root, "HEAD", folderOf(pathsOf(list)), nil), bounded(limit, yield))
+}
+
+// folderOf returns the folder that all files are in.
+func folderOf(paths []string) string {
+	folder := path.Dir(paths[0])
+	for _, p := range paths {
+		for folder != "." && !strings.HasPrefix(p, folder+"/") {
+			folder = path.Dir(folder)
 		}
 	}
-	return contents(ctx, root, list, notFetched(root, "HEAD", below, nil), bounded(limit, yield))
+	return folder
+}
+
+func pathsOf(files []File) []string {
+	paths := make([]string, len(files))
+	for i, f := range files {
+		paths[i] = f.Path
+	}
+	return paths
+}
+
+// Held returns the ids of the files whose content is on this machine. It is nil if all are,
+// because the repository is not a partial clone.
+func Held(ctx context.Context, root string, files []File) (map[string]bool, error) {
+	o := objectsOf(root)
+	if !o.partial {
+		return nil, nil
+	}
+	ids := make([]string, len(files))
+	for i, f := range files {
+		ids[i] = f.ID
+	}
+	list, err := o.here(ctx, slices.DeleteFunc(ids, func(id string) bool { return id == "" }))
+	held := make(map[string]bool, len(list))
+	for _, i := range list {
+		held[ids[i]] = true
+	}
+	return held, err
+}
+
+// NotFetched returns the error for files of the last commit that are not on this machine.
+func NotFetched(root string, files []File) *NotFetchedError {
+	paths := pathsOf(files)
+	return notFetched(root, "HEAD", folderOf(paths), paths)
+}
+
+// Packs returns a fingerprint of the packs of root's repository, which changes when git
+// fetches something.
+func Packs(root string) string {
+	info, err := os.Stat(filepath.Join(CommonDir(root), "objects", "pack"))
+	if err != nil {
+		return ""
+	}
+	return info.ModTime().String()
 }
 
 // Unchanged reports which files in the work tree equal the index, byte for byte. If git

@@ -157,7 +157,7 @@ func LastChange(ctx context.Context, root, path string, line int) (id string, c 
 		out, err = read(ctx, root, "log", "--max-count=1", "--format=%H", "HEAD", "--", path)
 	}
 	if err != nil && lacksObject(ctx, root, path, err.Error()) {
-		err = &NotFetchedError{[]string{path}, []string{"git", "-C", root, "blame", "-s", "HEAD", "--", path}}
+		err = &NotFetchedError{Paths: []string{path}, Args: []string{"git", "-C", root, "blame", "-s", "HEAD", "--", path}}
 	}
 	if err != nil {
 		return "", c, err

@@ -78,7 +78,7 @@ func bit(b bool) int {
 // Run searches conversations and calls found with each one that matches, as soon as it is
 // found, from one goroutine at a time. A result has at most this many hits in messages and
 // calls; 0 means all. The error joins the errors of the conversations that could not be
-// read; the others are still searched.
+// read; their titles and summaries, and the other conversations, are still searched.
 func (q *Query) Run(ctx context.Context, sources []Source, hits int, found func(*Result)) error {
 	type job struct{ source, row int }
 	var jobs []job
@@ -142,7 +142,10 @@ func (q *Query) conversation(from *Source, index *lookup, use *memory, place, hi
 	e := entryOf(row)
 	c, err := from.Open(e)
 	if err != nil {
-		return nil, err
+		if have != q.all() {
+			found = nil
+		}
+		return found, err
 	}
 	defer c.Close()
 	reading := &reading{Query: q, c: &c.Reader, entry: e, index: index, use: use}

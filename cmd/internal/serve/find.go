@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"cortext/cmd/internal/git"
 	"cortext/cmd/internal/payload"
 	"cortext/cmd/internal/search"
 	"cortext/resume"
@@ -68,8 +69,11 @@ func (s findRoutes) search(_ http.ResponseWriter, r *http.Request) (*answer, err
 		from.Rows = append(from.Rows, l.Row(i))
 	}
 	var results []*search.Result
-	if err := q.Run(r.Context(), []search.Source{from}, hitsLen, func(one *search.Result) { results = append(results, one) }); err != nil {
-		return nil, err
+	err = q.Run(r.Context(), []search.Source{from}, hitsLen, func(one *search.Result) { results = append(results, one) })
+	if rest, missing := git.WithoutNotFetched(err); rest != nil {
+		return nil, rest
+	} else if len(missing) > 0 {
+		return nil, missing[0] // one error for all that a partial clone lacks
 	}
 	slices.SortFunc(results, (*search.Result).Compare)
 	total := len(results)

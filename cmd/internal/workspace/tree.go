@@ -73,6 +73,9 @@ func (t *Tree) borrow(c *store.Conversation) error {
 		return err
 	}
 	sparse = slices.DeleteFunc(sparse, func(f git.File) bool { return f.ID == "" })
+	if missing := t.notFetched(sparse); missing != nil {
+		return missing
+	}
 	t.mu.Lock()
 	l := t.lent
 	t.mu.Unlock()
@@ -92,6 +95,33 @@ func (t *Tree) borrow(c *store.Conversation) error {
 	}
 	c.Borrow(l.contents)
 	return err
+}
+
+// fewOpened is how many conversations are opened before git is asked what it has of all that
+// are left out, in one go, instead of each by itself. It takes a second or two if there are
+// 100,000.
+const fewOpened = 8
+
+// notFetched returns an error if it is known that none of some files that are left out is on
+// this machine.
+func (t *Tree) notFetched(files []git.File) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	l := t.leftOut
+	if l.opened++; l.opened <= fewOpened || len(files) == 0 {
+		return nil
+	}
+	if packs := git.Packs(t.store.Root()); l.packs != packs {
+		held, err := git.Held(context.Background(), t.store.Root(), l.files)
+		if err != nil {
+			return nil // git says why when it is asked for the files
+		}
+		l.packs, l.held = packs, held
+	}
+	if l.held == nil || slices.ContainsFunc(files, func(f git.File) bool { return l.held[f.ID] }) {
+		return nil
+	}
+	return git.NotFetched(t.store.Root(), files)
 }
 
 // Lent holds what the last conversation borrowed: a command opens one several times.
@@ -160,7 +190,7 @@ func (t *Tree) leftOutFiles() ([]git.File, error) {
 		if err != nil {
 			return nil, err
 		}
-		t.leftOut = &leftOut{state, files}
+		t.leftOut = &leftOut{state: state, files: files}
 	}
 	return t.leftOut.files, nil
 }
@@ -169,6 +199,10 @@ func (t *Tree) leftOutFiles() ([]git.File, error) {
 type leftOut struct {
 	state string     // of git, as in [git.State]
 	files []git.File // by path
+
+	opened int             // how many conversations were looked for in it
+	held   map[string]bool // ids of what is on this machine; nil: not asked yet, or everything is
+	packs  string          // of [git.Packs] when git was asked
 }
 
 // Outside reports whether git has the session files of a conversation but the sparse
