@@ -53,8 +53,14 @@ func TestPartialClone(t *testing.T) {
 		}
 	})
 	p.step("list --search, full", full, func() { p.must(full, "cortext", "list", "--search", title) })
+	p.step("search, partial", part, func() {
+		if out := p.must(part, "cortext", "search", title); !strings.Contains(out, title) {
+			t.Errorf("%q was not found: %s", title, out)
+		}
+	})
+	p.step("stats, partial", part, func() { p.must(part, "cortext", "stats") })
 	if n := requests(part); n != first {
-		t.Errorf("lists made %d requests", n-first)
+		t.Errorf("lists and searches made %d requests", n-first)
 	}
 	p.step("fetch one, partial", part, func() {
 		cmd := exec.Command(filepath.Join(bin, "cortext"), "resume", title, "--print")
