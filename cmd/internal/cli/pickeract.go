@@ -215,7 +215,7 @@ func (r *reading) searchIn(ctx context.Context, q *search.Query, results *[]*sea
 	source := sourceOf(r.w, list, listing.Filter{All: true, Archived: true})
 	defer source.Index.Close()
 	err = q.Run(ctx, []search.Source{source}, 1, func(res *search.Result) { *results = append(*results, res) })
-	rest, missing := git.WithoutNotFetched(err)
+	missing, rest := git.WithoutNotFetched(err)
 	if len(missing) > 0 && len(*results) == 0 { // otherwise titles and summaries have what was searched for
 		return errors.Join(rest, missing[0])
 	}

@@ -50,7 +50,7 @@ func (s screen) warn(texts ...string) {
 // warnNotFetched warns about the conversations that a command passed over, because a partial
 // clone lacks their logs, and returns the other errors. done says what was not done with them.
 func (s screen) warnNotFetched(err error, done string) error {
-	rest, missing := git.WithoutNotFetched(err)
+	missing, rest := git.WithoutNotFetched(err)
 	for _, m := range missing {
 		s.warn(fmt.Sprintf("%d files of conversations were not %s because they are not fetched; to fetch them, run %s", len(m.Paths), done, m.Command()))
 	}

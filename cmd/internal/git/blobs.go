@@ -66,8 +66,8 @@ func notFetched(root, rev, below string, paths []string) *NotFetchedError {
 }
 
 // WithoutNotFetched takes each [*NotFetchedError] for files of conversations out of a joined
-// error. For each repository it returns one for all of the files.
-func WithoutNotFetched(err error) (rest error, missing []*NotFetchedError) {
+// error, which it returns without them. For each repository it returns one for all of the files.
+func WithoutNotFetched(err error) (missing []*NotFetchedError, rest error) {
 	var others []error
 	for _, e := range parts(err) {
 		m := (*NotFetchedError)(nil)
@@ -85,7 +85,7 @@ func WithoutNotFetched(err error) (rest error, missing []*NotFetchedError) {
 	for _, m := range missing {
 		m.Args = FetchCommand(m.root, "HEAD", folderOf(m.Paths))
 	}
-	return errors.Join(others...), missing
+	return missing, errors.Join(others...)
 }
 
 // parts returns the errors that were joined. An error of [fmt.Errorf] that wraps several has a

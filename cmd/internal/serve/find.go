@@ -70,7 +70,7 @@ func (s findRoutes) search(_ http.ResponseWriter, r *http.Request) (*answer, err
 	}
 	var results []*search.Result
 	err = q.Run(r.Context(), []search.Source{from}, hitsLen, func(one *search.Result) { results = append(results, one) })
-	if rest, missing := git.WithoutNotFetched(err); rest != nil {
+	if missing, rest := git.WithoutNotFetched(err); rest != nil {
 		return nil, rest
 	} else if len(missing) > 0 {
 		return nil, missing[0] // one error for all that a partial clone lacks
