@@ -73,8 +73,8 @@ func (t *Tree) borrow(c *store.Conversation) error {
 		return err
 	}
 	sparse = slices.DeleteFunc(sparse, func(f git.File) bool { return f.ID == "" })
-	if missing := t.notFetched(sparse); missing != nil {
-		return missing
+	if t.lacks(sparse) {
+		return git.NotFetched(t.store.Root(), sparse)
 	}
 	t.mu.Lock()
 	l := t.lent
@@ -102,26 +102,23 @@ func (t *Tree) borrow(c *store.Conversation) error {
 // 100,000.
 const fewOpened = 8
 
-// notFetched returns an error if it is known that none of some files that are left out is on
-// this machine.
-func (t *Tree) notFetched(files []git.File) error {
+// lacks reports whether it is known that none of some files that are left out is on this
+// machine.
+func (t *Tree) lacks(files []git.File) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	l := t.leftOut
 	if l.opened++; l.opened <= fewOpened || len(files) == 0 {
-		return nil
+		return false
 	}
 	if packs := git.Packs(t.store.Root()); l.packs != packs {
 		held, err := git.Held(context.Background(), t.store.Root(), l.files)
 		if err != nil {
-			return nil // git says why when it is asked for the files
+			return false // git says why when it is asked for the files
 		}
 		l.packs, l.held = packs, held
 	}
-	if l.held == nil || slices.ContainsFunc(files, func(f git.File) bool { return l.held[f.ID] }) {
-		return nil
-	}
-	return git.NotFetched(t.store.Root(), files)
+	return l.held != nil && !slices.ContainsFunc(files, func(f git.File) bool { return l.held[f.ID] })
 }
 
 // Lent holds what the last conversation borrowed: a command opens one several times.
