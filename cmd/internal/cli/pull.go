@@ -36,8 +36,11 @@ of this work tree. Your branches, the index and other files stay as they are.`,
 // pullBranch merges the upstream of the current branch.
 func pullBranch(ctx context.Context, a *app, w *opened) error {
 	p, err := exchangeOf(w).Pull(ctx)
-	for _, name := range p.Kept {
-		a.screen.warn(visible(name) + " was removed on one side of the merge and continued on the other: it stays")
+	for _, f := range p.Kept.OneSided {
+		a.screen.warn(visible(f.Path) + " was removed on one side of the merge and continued on the other: it stays")
+	}
+	for _, r := range p.Kept.Renamed {
+		a.screen.warn(visible(r.Ours) + " has another name on the other side of the merge, " + visible(r.Theirs) + ": both stay, until the next stop merges them")
 	}
 	switch {
 	case err != nil:

@@ -61,23 +61,23 @@ const mostRaces = 100
 
 // Pulled says what a pull did. Folders are those of conversations, relative to the root.
 type Pulled struct {
-	Merged  bool     // the upstream had something new
-	Changed []string // folders that are new or have changed
-	Removed []string // folders that are gone
-	Kept    []string // folders that one side of a merge under way had deleted and the other continued
-	Open    string   // the operation that the user has to finish before a pull can merge, or ""
+	Merged  bool      // the upstream had something new
+	Changed []string  // folders that are new or have changed
+	Removed []string  // folders that are gone
+	Kept    Conflicts // those of a merge under way that are resolved: nothing of them is lost
+	Open    string    // the operation that the user has to finish before a pull can merge, or ""
 }
 
 // Pull fetches the upstream of the current branch and merges it, if all that it changes is
-// in the folders. A conversation that one side deleted and the other continued stays, also in
-// an operation that is already under way.
+// in the folders. A conversation that one side deleted and the other continued stays, and so
+// do both folders of one that both sides renamed, also in an operation that is already under way.
 func (x Exchange) Pull(ctx context.Context) (p Pulled, err error) {
 	err = x.alone(ctx, func() error {
 		var done bool
 		if p.Kept, done, err = x.keepChanged(ctx); err != nil {
 			return err
 		}
-		if len(p.Kept) > 0 && !done {
+		if p.Kept.any() && !done {
 			p.Open = Operation(x.Root)
 			return nil
 		}
@@ -85,7 +85,7 @@ func (x Exchange) Pull(ctx context.Context) (p Pulled, err error) {
 		if p.Merged, err = x.merge(ctx); err == nil && p.Merged {
 			p.Changed, p.Removed, _ = between(ctx, x.Root, x.Folders[0], before.Commit) // it is merged, whatever is said of it
 		}
-		p.Merged = p.Merged || len(p.Kept) > 0
+		p.Merged = p.Merged || p.Kept.any()
 		return err
 	})
 	return p, err
@@ -199,7 +199,7 @@ func (x Exchange) mergeOnce(ctx context.Context, up upstream) (merged bool, err 
 		return false, &UnfinishedError{Operation: "merge"}
 	}
 	kept, done, keepErr := x.keepChanged(whole)
-	if len(kept) > 0 && done {
+	if kept.any() && done {
 		return true, nil
 	}
 	if left, leftErr := ConflictsIn(whole, x.Root, x.Folders[0]); leftErr == nil && len(left.Other) > 0 {

@@ -28,12 +28,22 @@ type Stray struct {
 	Home string // its path where root is now, relative to the root
 }
 
+// A Renamed is a folder that both sides of a merge renamed, to different names.
+type Renamed struct {
+	Ours, Theirs string   // relative to the root, with slashes
+	resolved     []string // for git update-index --index-info: both stay
+}
+
 // Conflicts are the files and folders that git could not merge.
 type Conflicts struct {
 	OneSided []OneSided
+	Renamed  []Renamed
 	Strays   []Stray
 	Other    []string // paths of all other conflicts, and of strays, relative to the root
 }
+
+// any reports whether there are conflicts in conversations that [Exchange] can resolve.
+func (c Conflicts) any() bool { return len(c.OneSided)+len(c.Renamed) > 0 }
 
 // conversationDepth is how many elements the path of a conversation's folder has.
 const conversationDepth = 3
@@ -51,14 +61,23 @@ func ConflictsIn(ctx context.Context, root, dir string) (Conflicts, error) {
 	if err != nil || out == "" {
 		return found, err
 	}
-	stages := map[string]string{} // by path
+	stages, blobs := map[string]string{}, map[string]string{} // by path; the last stage's mode and blob
 	for entry := range strings.SplitSeq(strings.TrimSuffix(out, "\x00"), "\x00") {
 		if info, path, ok := strings.Cut(entry, "\t"); ok {
 			stages[path] += info[len(info)-1:]
+			blobs[path] = info[:len(info)-2]
 		}
+	}
+	var renamed map[string]bool
+	found.Renamed, renamed = renamedTwice(stages, blobs, prefix+dir)
+	for i, r := range found.Renamed {
+		found.Renamed[i].Ours, found.Renamed[i].Theirs = strings.TrimPrefix(r.Ours, prefix), strings.TrimPrefix(r.Theirs, prefix)
 	}
 	folders := map[string]*OneSided{}
 	for _, path := range slices.Sorted(maps.Keys(stages)) {
+		if renamed[path] {
+			continue
+		}
 		name, within := strings.CutPrefix(path, prefix)
 		parts := strings.Split(name, "/")
 		side := stages[path]
@@ -86,6 +105,47 @@ func ConflictsIn(ctx context.Context, root, dir string) (Conflicts, error) {
 		found.OneSided = append(found.OneSided, *folders[folder])
 	}
 	return found, nil
+}
+
+// renamedTwice finds the folders below dir that both sides renamed: of each file, git leaves one
+// stage in each of three folders, with the same content. It also returns the paths of these
+// files. The paths are relative to the top of the work tree.
+func renamedTwice(stages, blobs map[string]string, dir string) (list []Renamed, paths map[string]bool) {
+	type file struct{ name, blob string }
+	sides := map[file]map[string][]string{} // paths by stage
+	for path, side := range stages {
+		below, ok := strings.CutPrefix(path, dir+"/")
+		if parts := strings.SplitN(below, "/", conversationDepth); ok && len(parts) == conversationDepth && len(side) == 1 {
+			f := file{parts[conversationDepth-1], blobs[path]}
+			if sides[f] == nil {
+				sides[f] = map[string][]string{}
+			}
+			sides[f][side] = append(sides[f][side], path)
+		}
+	}
+	paths = map[string]bool{}
+	found := map[[2]string]*Renamed{}
+	for f, of := range sides {
+		if len(of["1"]) != len(of["2"]) || len(of["1"]) != len(of["3"]) {
+			continue
+		}
+		_, id, _ := strings.Cut(f.blob, " ")
+		for i, base := range of["1"] {
+			ours, theirs := of["2"][i], of["3"][i]
+			key := [2]string{strings.TrimSuffix(ours, "/"+f.name), strings.TrimSuffix(theirs, "/"+f.name)}
+			if found[key] == nil {
+				found[key] = &Renamed{Ours: key[0], Theirs: key[1]}
+			}
+			r := found[key]
+			r.resolved = append(r.resolved, "0 "+strings.Repeat("0", len(id))+"\t"+base, f.blob+"\t"+ours, f.blob+"\t"+theirs)
+			paths[base], paths[ours], paths[theirs] = true, true, true
+		}
+	}
+	for _, r := range found {
+		list = append(list, *r)
+	}
+	slices.SortFunc(list, func(a, b Renamed) int { return cmp.Or(cmp.Compare(a.Ours, b.Ours), cmp.Compare(a.Theirs, b.Theirs)) })
+	return list, paths
 }
 
 // homeOf returns where a file that git put into another folder belongs: the part of its path that
@@ -160,25 +220,47 @@ func filesOf(ctx context.Context, root, commit, folder string) (list []string, e
 	return list, nil
 }
 
+// keepBoth resolves the conflicts of folders that both sides renamed: both folders are in the
+// index afterwards, and the store merges what it finds in two folders.
+func keepBoth(ctx context.Context, root string, list []Renamed) error {
+	var info strings.Builder
+	for _, r := range list {
+		for _, entry := range r.resolved {
+			info.WriteString(entry + "\x00")
+		}
+	}
+	if info.Len() == 0 {
+		return nil
+	}
+	cmd := command(ctx, root, []string{"update-index", "-z", "--index-info"})
+	cmd.Stdin = strings.NewReader(info.String())
+	_, err := output(cmd)
+	return err
+}
+
 // keepChanged resolves the conflicts in conversations that one side deleted in favor of the
-// side that continued them. It returns their folders. If nothing else is unmerged and a merge is under
-// way, it commits that merge.
-func (x Exchange) keepChanged(ctx context.Context) (kept []string, done bool, err error) {
+// side that continued them, and keeps both folders of those that both sides renamed. If nothing
+// else is unmerged and a merge is under way, it commits that merge.
+func (x Exchange) keepChanged(ctx context.Context) (kept Conflicts, done bool, err error) {
 	op := Operation(x.Root)
 	if op == "" {
-		return nil, true, nil
+		return kept, true, nil
 	}
 	found, err := ConflictsIn(ctx, x.Root, x.Folders[0])
 	if err != nil {
-		return nil, false, err
+		return kept, false, err
 	}
 	for _, f := range found.OneSided {
 		if err := Keep(ctx, x.Root, f); err != nil {
 			return kept, false, err
 		}
-		kept = append(kept, f.Path)
+		kept.OneSided = append(kept.OneSided, f)
 	}
-	if len(kept) == 0 || len(found.Other) > 0 || op != "merge" {
+	if err := keepBoth(ctx, x.Root, found.Renamed); err != nil {
+		return kept, false, err
+	}
+	kept.Renamed = found.Renamed
+	if !kept.any() || len(found.Other) > 0 || op != "merge" {
 		return kept, false, nil
 	}
 	err = call(x.asking(ctx, "commit", "--quiet", "--no-edit"))

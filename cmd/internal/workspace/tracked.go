@@ -50,7 +50,7 @@ func (t *Tree) noteTracked(ctx context.Context, note func(string)) {
 }
 
 // OneSided describes the conflicts that git leaves to the user: conversations that one side
-// of a merge removed and the other continued, and logs that one side continued while the
+// of a merge removed and the other continued, or that both renamed, and logs that one side continued while the
 // other moved the workspace. A path limits it to the conversation in that folder.
 func (t *Tree) OneSided(ctx context.Context, path string) (texts []string, err error) {
 	op := t.Operation()
@@ -64,6 +64,11 @@ func (t *Tree) OneSided(ctx context.Context, path string) (texts []string, err e
 	for _, f := range found.OneSided {
 		if path == "" || f.Path == path {
 			texts = append(texts, f.Path+" was removed on one side of a git "+op+" and continued on the other: cortext pull keeps it")
+		}
+	}
+	for _, r := range found.Renamed {
+		if path == "" || r.Ours == path || r.Theirs == path {
+			texts = append(texts, r.Ours+" has another name on the other side of a git "+op+", "+r.Theirs+": cortext pull keeps both")
 		}
 	}
 	for _, f := range found.Strays {
