@@ -174,7 +174,8 @@ func asMap(list []string) map[string]bool {
 	return m
 }
 
-// maxNotes is the number of elements to which an addition to the notes adds another.
+// maxNotes is how many parts of the notes have stamps of their own. A later addition replaces them
+// all by one.
 const maxNotes = 100
 
 // stampNotes stamps the notes. What was added to them gets a stamp of its own, so that the

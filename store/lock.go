@@ -229,8 +229,8 @@ func (l locks) sayHolder(f **os.File, name string) {
 // with which the times of messages are compared.
 const clockDrift = time.Second
 
-// Written returns when a process wrote to a conversation in this work tree, as opposed to git,
-// which brings what was written elsewhere. It is zero if that is unknown.
+// Written returns the time at which a process last wrote to a conversation in this work tree.
+// What git brings from elsewhere does not count. The time is zero if it is unknown.
 func (s *Store) Written(path string) time.Time {
 	info, err := s.root.Lstat(holderFile(path))
 	if err != nil || info.ModTime().Equal(unwritten) {

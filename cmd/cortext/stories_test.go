@@ -4,6 +4,7 @@ package main
 
 import (
 	"fmt"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -44,6 +45,8 @@ var stories = []story{
 	{"turn; commit; git clean -qfdx; turn", false},
 	{"exchange; meanwhile; turn; git add -A; git commit -q --amend --no-edit; git push -q --force origin HEAD:main; turn", true},
 	{"turn; commit; turn; commit; git bisect start -q HEAD HEAD~2; turn; meanwhile; git bisect reset; turn", false},
+	{"commit; exchange; other exchange; rename; commit; exchange; other rename; other commit; other turn; other exchange; exchange; turn", false},
+	{"commit; exchange; other exchange; rename; commit; turn; exchange; other turn; other exchange; exchange", false},
 }
 
 // TestStories tells each story once, several in one history. The stories of TestHistories
@@ -122,6 +125,10 @@ func (t *telling) do(w *world, step string) {
 	case "stop":
 		if c, ok := t.conversation(w); ok {
 			t.cortext(w, "stop", c.ID)
+		}
+	case "rename":
+		if c, ok := t.conversation(w); ok {
+			w.git(w.trees[0], "mv", c.Path, path.Join(path.Dir(c.Path), fmt.Sprint("by-", filepath.Base(w.root), "-", w.step)))
 		}
 	case "tree":
 		t.enter(w, "tree", "git", "worktree", "add", "-q", "-b", fmt.Sprint("tree-", w.step))

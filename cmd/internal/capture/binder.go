@@ -150,8 +150,8 @@ func (bd *Binder) segments(n session) ([]binding.Segment, error) {
 	return bd.segmentsOf(all, n.agent.Name(), n.id)
 }
 
-// rebind returns a binding with the segments that were looked up. It keeps what does not
-// depend on segments from the old binding.
+// rebind returns a new binding with these segments. From the old binding it takes what does not
+// depend on segments.
 func (bd *Binder) rebind(n session, segments []binding.Segment, old *binding.Binding) (*binding.Binding, error) {
 	b := &binding.Binding{Segments: segments, Seen: bd.catalog.seen()}
 	if old != nil {

@@ -85,7 +85,7 @@ func texts(lines []store.LogLine) [][]byte {
 	return out
 }
 
-// A reading is the reading of a log.
+// A reading reads a log into a list.
 type reading[R any] struct {
 	plain    iter.Seq2[R, error]
 	settled  iter.Seq2[R, error] // takes longer

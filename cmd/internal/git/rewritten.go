@@ -224,7 +224,7 @@ func (up upstream) pushArguments() string {
 	return up.remote + " HEAD:" + strings.TrimPrefix(up.branch, "refs/heads/")
 }
 
-// revisions returns the commits that git rev-list does.
+// revisions returns the commits that git rev-list prints for the arguments.
 func revisions(ctx context.Context, root string, args ...string) ([]string, error) {
 	out, err := read(ctx, root, append(append([]string{"rev-list"}, args...), "--")...)
 	return strings.Fields(out), err

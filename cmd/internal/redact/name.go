@@ -47,8 +47,9 @@ func (r *Redactor) rename(ctx context.Context, c *Conversation, found *secrets.F
 	return r.renamed(ctx, c, e.Path)
 }
 
-// half returns the old path of a conversation if its folder was renamed, but what names the
-// folder still has the text: the command failed or was killed.
+// half returns the old path of a conversation that an earlier redaction renamed only in part: its
+// folder has a new name, but what records the name still has the text to redact, since the command
+// failed or was killed.
 func (r *Redactor) half(e store.Entry, found *secrets.Found) string {
 	old := path.Dir(e.Path) + "/" + e.Session.ConversationID
 	_, now := r.request.named(e.Path, found)

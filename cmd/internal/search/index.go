@@ -196,7 +196,7 @@ func (l *lookup) may(s *segment, block int, terms uint64) bool {
 // A span is a part of a log.
 type span struct{ from, to int64 }
 
-// within returns the parts of a log of a size that may have one of the terms in a set.
+// within returns the parts of a log, of the given size, that may have a term of the set.
 func (l *lookup) within(chain []entry, size int64, terms uint64) (spans []span) {
 	add := func(from, to int64) {
 		if n := len(spans); n > 0 && spans[n-1].to == from {

@@ -44,7 +44,7 @@ func (g *guard) key() string {
 	return g.keys
 }
 
-// useKey reports whether a key opens the page, and makes another one then.
+// useKey reports whether a key opens the page. A key does so once: another one replaces it.
 func (g *guard) useKey(key string) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
