@@ -108,43 +108,40 @@ func ConflictsIn(ctx context.Context, root, dir string) (Conflicts, error) {
 }
 
 // renamedTwice finds the folders below dir that both sides renamed: of each file, git leaves one
-// stage in each of three folders, with the same content. It also returns the paths of these
-// files. The paths are relative to the top of the work tree.
+// stage in each of three folders, and has merged its contents in the new ones. It also returns the
+// paths of these files. The paths are relative to the top of the work tree.
 func renamedTwice(stages, blobs map[string]string, dir string) (list []Renamed, paths map[string]bool) {
-	type file struct{ name, blob string }
-	sides := map[file]map[string][]string{} // paths by stage
-	for path, side := range stages {
+	files := map[string]map[string][]string{} // paths by stage, by name below the conversation's folder
+	for _, path := range slices.Sorted(maps.Keys(stages)) {
 		below, ok := strings.CutPrefix(path, dir+"/")
-		if parts := strings.SplitN(below, "/", conversationDepth); ok && len(parts) == conversationDepth && len(side) == 1 {
-			f := file{parts[conversationDepth-1], blobs[path]}
-			if sides[f] == nil {
-				sides[f] = map[string][]string{}
+		if parts := strings.SplitN(below, "/", conversationDepth); ok && len(parts) == conversationDepth && len(stages[path]) == 1 {
+			name := parts[conversationDepth-1]
+			if files[name] == nil {
+				files[name] = map[string][]string{}
 			}
-			sides[f][side] = append(sides[f][side], path)
+			files[name][stages[path]] = append(files[name][stages[path]], path)
 		}
 	}
 	paths = map[string]bool{}
-	found := map[[2]string]*Renamed{}
-	for f, of := range sides {
-		if len(of["1"]) != len(of["2"]) || len(of["1"]) != len(of["3"]) {
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		gone, ours, theirs := files[name]["1"], files[name]["2"], files[name]["3"]
+		byBlob := func(a, b string) int { return cmp.Compare(blobs[a], blobs[b]) }
+		slices.SortStableFunc(ours, byBlob)
+		slices.SortStableFunc(theirs, byBlob)
+		if len(gone) != len(ours) || !slices.EqualFunc(ours, theirs, func(a, b string) bool { return blobs[a] == blobs[b] }) {
 			continue
 		}
-		_, id, _ := strings.Cut(f.blob, " ")
-		for i, base := range of["1"] {
-			ours, theirs := of["2"][i], of["3"][i]
-			key := [2]string{strings.TrimSuffix(ours, "/"+f.name), strings.TrimSuffix(theirs, "/"+f.name)}
-			if found[key] == nil {
-				found[key] = &Renamed{Ours: key[0], Theirs: key[1]}
+		for i, path := range gone {
+			paths[path], paths[ours[i]], paths[theirs[i]] = true, true, true
+			r := Renamed{Ours: strings.TrimSuffix(ours[i], "/"+name), Theirs: strings.TrimSuffix(theirs[i], "/"+name)}
+			at := slices.IndexFunc(list, func(o Renamed) bool { return o.Ours == r.Ours && o.Theirs == r.Theirs })
+			if at < 0 {
+				at, list = len(list), append(list, r)
 			}
-			r := found[key]
-			r.resolved = append(r.resolved, "0 "+strings.Repeat("0", len(id))+"\t"+base, f.blob+"\t"+ours, f.blob+"\t"+theirs)
-			paths[base], paths[ours], paths[theirs] = true, true, true
+			_, id, _ := strings.Cut(blobs[path], " ")
+			list[at].resolved = append(list[at].resolved, "0 "+strings.Repeat("0", len(id))+"\t"+path, blobs[ours[i]]+"\t"+ours[i], blobs[theirs[i]]+"\t"+theirs[i])
 		}
 	}
-	for _, r := range found {
-		list = append(list, *r)
-	}
-	slices.SortFunc(list, func(a, b Renamed) int { return cmp.Or(cmp.Compare(a.Ours, b.Ours), cmp.Compare(a.Theirs, b.Theirs)) })
 	return list, paths
 }
 
