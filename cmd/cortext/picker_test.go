@@ -68,6 +68,27 @@ func TestPickerSeesEdits(t *testing.T) {
 	left(t, term, 130)
 }
 
+// TestPickerHangUp: the picker ends with its terminal, even if it was started to ignore SIGHUP.
+func TestPickerHangUp(t *testing.T) {
+	dir := t.TempDir()
+	must(t, "-C", dir, "init")
+	newPlans(t, dir)
+	bin, err := built()
+	if err != nil {
+		t.Fatal(err)
+	}
+	term := commandInTerminal(t, dir, exec.Command("sh", "-c", `trap '' HUP; exec "$0"`, filepath.Join(bin, "cortext")))
+	if err := term.WaitFor("third thing", patience); err != nil {
+		t.Fatal(err)
+	}
+	if err := term.HangUp(); err != nil {
+		t.Fatal(err)
+	}
+	if !term.Ended(patience) {
+		t.Error("the picker outlives its terminal")
+	}
+}
+
 // TestPicker: on a terminal, the user chooses on a full screen, which is gone afterwards.
 func TestPicker(t *testing.T) {
 	dir := t.TempDir()

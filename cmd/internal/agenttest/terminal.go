@@ -203,6 +203,9 @@ const (
 	killPoll  = 10 * time.Millisecond
 )
 
+// HangUp closes the terminal, as a closed window or a lost connection does.
+func (t *Terminal) HangUp() error { return t.tty.Close() }
+
 // Close kills the program if it still runs and releases the terminal.
 func (t *Terminal) Close() error {
 	return errors.Join(t.Kill(), t.tty.Close())

@@ -6,6 +6,7 @@ package screen
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -25,8 +26,11 @@ const framesPerSecond = 120
 
 // Run is a [picker.Picker].
 func Run(ctx context.Context, o picker.Options) (picker.Choice, error) {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	if f, ok := o.In.(*os.File); ok {
+		o.In = input{f, func() { cancel(errors.New("the terminal is gone")) }}
+	}
 	ready := make(chan *model, 1)
 	go func() {
 		m := newModel(ctx, o)
@@ -41,8 +45,8 @@ func Run(ctx context.Context, o picker.Options) (picker.Choice, error) {
 	var wheel flood
 	_, err := tea.NewProgram(&first, tea.WithContext(ctx), tea.WithInput(o.In), tea.WithOutput(o.Out), tea.WithEnvironment(o.Environ),
 		tea.WithColorProfile(colorprofile.Env(o.Environ)), tea.WithFPS(framesPerSecond), tea.WithFilter(wheel.fold), tea.WithoutSignalHandler()).Run()
-	ended := ctx.Err()
-	cancel()
+	ended := context.Cause(ctx)
+	cancel(nil)
 	if first.model == nil { // the terminal could not be used
 		first.model = <-ready
 	}
@@ -55,6 +59,21 @@ func Run(ctx context.Context, o picker.Options) (picker.Choice, error) {
 		return picker.Choice{}, fmt.Errorf("the picker failed: %w", err)
 	}
 	return m.choice, nil
+}
+
+// An input is a terminal whose end is noticed: bubbletea goes on without input. A process that
+// ignores SIGHUP, as after nohup, hears of it in no other way.
+type input struct {
+	*os.File
+	ended func()
+}
+
+func (in input) Read(p []byte) (int, error) {
+	n, err := in.File.Read(p)
+	if err != nil {
+		in.ended()
+	}
+	return n, err
 }
 
 // A starting picker waits for its model when the terminal is ready, because a large model
