@@ -41,7 +41,7 @@ func TestHistories(t *testing.T) {
 	for seed := *historySeed; seed < *historySeed+n; seed++ {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			t.Parallel()
-			newHistories(t, seed).run()
+			newHistories(t, seed, "off").run()
 		})
 	}
 }
@@ -61,7 +61,8 @@ type histories struct {
 // driven reports whether a user's clone has the merge driver: all, none or some have.
 func (h *histories) driven(user int) bool { return h.seed%3 == 0 || h.seed%3 == 2 && user != 1 }
 
-func newHistories(t *testing.T, seed uint64) *histories {
+// newHistories makes the users, whose workspace has a setting of commit.
+func newHistories(t *testing.T, seed uint64, commit string) *histories {
 	t.Helper()
 	h := &histories{t: t, r: rand.New(rand.NewPCG(seed, 7)), seed: seed}
 	for i := range 3 {
@@ -82,7 +83,7 @@ func newHistories(t *testing.T, seed uint64) *histories {
 		dir := w.tree("clone").dir
 		if i == 0 {
 			w.must(w.root, "git", "init", "-q", dir)
-			w.must(dir, "cortext", "init", "--agent", "claude,gemini", "--commit", "off")
+			w.must(dir, "cortext", "init", "--agent", "claude,gemini", "--commit", commit)
 			// The transcripts are from January: everything would be idle.
 			w.must(dir, "sed", "-i", "s/idle_minutes: 5/idle_minutes: 0/", ".workspace/config.yaml")
 			h.begin(w)
@@ -149,21 +150,21 @@ func (h *histories) run() {
 		if *historyStories > 0 && !h.old && h.r.Uint64N(100) < *historyStories {
 			h.tell(w, pick(w, stories))
 		} else {
-			h.step(w)
+			h.step(w, historySteps)
 		}
 	}
 	h.end()
 }
 
-// step takes a random step.
-func (h *histories) step(w *world) {
+// step takes one of the steps.
+func (h *histories) step(w *world, steps []historyStep) {
 	h.t.Helper()
 	total := 0
-	for _, s := range historySteps {
+	for _, s := range steps {
 		total += s.weight
 	}
 	at := h.r.IntN(total)
-	for _, s := range historySteps {
+	for _, s := range steps {
 		if at -= s.weight; at < 0 {
 			w.note("# %s", s.name)
 			s.do(h, w)

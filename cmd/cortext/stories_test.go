@@ -63,7 +63,7 @@ func TestStories(t *testing.T) {
 	for at := 0; at < len(stories); at += each {
 		t.Run(fmt.Sprint("from ", at), func(t *testing.T) {
 			t.Parallel()
-			h := newHistories(t, uint64(1+at/each))
+			h := newHistories(t, uint64(1+at/each), "off")
 			for i, s := range stories[at:min(at+each, len(stories))] {
 				w := h.users[h.r.IntN(len(h.users))]
 				w.step = i + 1
@@ -117,7 +117,7 @@ func (t *telling) do(w *world, step string) {
 	case "meanwhile":
 		for range t.r.IntN(3) {
 			t.other.step = w.step
-			t.step(t.other)
+			t.step(t.other, historySteps)
 		}
 	case "turn":
 		t.turn(w)
