@@ -151,6 +151,12 @@ type Tool struct {
 	Unknown []rawjson.Member
 }
 
+// Failed reports whether the call failed. A command whose exit code is not 0 failed even if
+// the agent reports success, as Gemini CLI does.
+func (t *Tool) Failed() bool {
+	return t.Success != nil && !*t.Success || t.ExitCode != nil && *t.ExitCode != 0
+}
+
 // ParseMessage decodes a line of messages.jsonl, without its newline.
 func ParseMessage(line []byte) (Message, error) {
 	var m Message

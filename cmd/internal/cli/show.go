@@ -247,12 +247,12 @@ func showOverview(w io.Writer, on screen, s *schema.Session, o *history.Overview
 // outcome describes the result of a call in a word.
 func outcome(t *schema.Tool) string {
 	switch {
+	case t.Failed() && t.ExitCode != nil:
+		return fmt.Sprintf("(failed, exit code %d)", *t.ExitCode)
+	case t.Failed():
+		return "(failed)"
 	case t.Success == nil:
 		return "(no result)"
-	case *t.Success:
-		return "(ok)"
-	case t.ExitCode != nil:
-		return fmt.Sprintf("(failed, exit code %d)", *t.ExitCode)
 	}
-	return "(failed)"
+	return "(ok)"
 }

@@ -274,7 +274,7 @@ func (n *counter) tool(t *schema.Tool) {
 		c = n.cell(n.session.AgentConfig.Agent, n.session.AgentConfig.Model, dayOf(t.Timestamp))
 	}
 	c.ToolCalls++
-	if t.Success != nil && !*t.Success {
+	if t.Failed() {
 		c.Failures++
 	}
 }

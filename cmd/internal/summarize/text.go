@@ -101,10 +101,11 @@ func callText(c *schema.Tool) string {
 		return "[tool " + name + " sealed]"
 	}
 	outcome := "no result"
-	if c.Success != nil {
-		if outcome = "failed"; *c.Success {
-			outcome = "ok"
-		}
+	switch {
+	case c.Failed():
+		outcome = "failed"
+	case c.Success != nil:
+		outcome = "ok"
 	}
 	if c.ExitCode != nil && *c.ExitCode != 0 {
 		outcome += fmt.Sprintf(", exit code %d", *c.ExitCode)
