@@ -12,6 +12,7 @@ import (
 
 	"cortext/cmd/internal/capture"
 	"cortext/cmd/internal/install"
+	"cortext/cmd/internal/interrupt"
 	"cortext/cmd/internal/payload"
 	"cortext/cmd/internal/registry"
 	"cortext/cmd/internal/settings"
@@ -20,7 +21,9 @@ import (
 	"cortext/inject/claude"
 	"cortext/inject/gemini"
 	"cortext/inject/opencode"
+	"cortext/resume"
 	"cortext/schema"
+	"cortext/store"
 )
 
 // A remover is an agent that can remove sessions.
@@ -89,17 +92,10 @@ func newWorkspace(t *testing.T, agents ...inject.Agent) *workspace.Workspace {
 	return w
 }
 
-// TestMissingProgram: if the agent used last cannot be started, the error says how to
-// choose another.
-func TestMissingProgram(t *testing.T) {
-	w := newWorkspace(t, opencode.Agent(), claude.Agent(), gemini.Agent())
-	w.Env.Machine.Getenv = func(name string) string {
-		if strings.HasPrefix(name, "CORTEXT_") {
-			return filepath.Join(w.Env.Machine.Home, "nowhere")
-		}
-		return ""
-	}
-	s := &schema.Session{ConversationType: "chat", Title: "x", Sources: []schema.Source{{Agent: "gemini", NativeID: "s"}}}
+// answered begins a conversation with an answer in Gemini CLI.
+func answered(t *testing.T, w *workspace.Workspace) store.Entry {
+	t.Helper()
+	s := &schema.Session{ConversationType: "chat", Title: "x", Status: schema.Paused, Sources: []schema.Source{{Agent: "gemini", NativeID: "s"}}}
 	s.AgentConfig.Agent = "gemini"
 	c, err := w.Store.Create("chat", "x", s, nil)
 	if err != nil {
@@ -116,6 +112,43 @@ func TestMissingProgram(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return e
+}
+
+// TestPrepareFails: a launch whose session the agent cannot import, or whose files cannot be
+// written, reports why and leaves nothing behind.
+func TestPrepareFails(t *testing.T) {
+	w := newWorkspace(t, claude.Agent(), gemini.Agent())
+	e := answered(t, w)
+	l := New(w, capture.New(w), payload.New(w))
+	missing, inTheWay := filepath.Join(t.TempDir(), "missing"), t.TempDir()
+	for name, launch := range map[string]*inject.Launch{
+		missing:  {Program: missing, Import: []string{"import"}, NativeID: "new"},
+		inTheWay: {Program: missing, Files: []inject.File{{Path: inTheWay}}},
+	} {
+		plan := &Plan{Agent: claude.Agent(), Launch: launch, Built: &payload.Built{Entry: e, Payload: &resume.Payload{}}, Dir: t.TempDir(), id: "launch"}
+		for range 2 { // the second time, the lock is free
+			if _, err := l.Prepare(t.Context(), plan, Program{Interrupts: interrupt.New(func() {}, func(int) {})}); err == nil || !strings.Contains(err.Error(), name) {
+				t.Fatalf("%s: %v", name, err)
+			}
+		}
+		if now, err := w.Entry(e.Path); err != nil || now.Session.Status != schema.Paused || len(w.Launches().IDs()) > 0 {
+			t.Errorf("%s: %v, status %s, launches %q", name, err, now.Session.Status, w.Launches().IDs())
+		}
+	}
+}
+
+// TestMissingProgram: if the agent used last cannot be started, the error says how to
+// choose another.
+func TestMissingProgram(t *testing.T) {
+	w := newWorkspace(t, opencode.Agent(), claude.Agent(), gemini.Agent())
+	w.Env.Machine.Getenv = func(name string) string {
+		if strings.HasPrefix(name, "CORTEXT_") {
+			return filepath.Join(w.Env.Machine.Home, "nowhere")
+		}
+		return ""
+	}
+	e := answered(t, w)
 	l := New(w, capture.New(w), payload.New(w))
 	for agent, named := range map[string]bool{"": false, "claude": true} {
 		_, err := l.Plan(t.Context(), e, Options{Agent: agent})

@@ -35,13 +35,13 @@ type Run struct {
 // Prepare writes the files of a launch and binds the new session to the conversation. If
 // the launch needs it, it runs the program with other arguments. If it fails, it leaves
 // nothing behind.
-func (l *Launcher) Prepare(ctx context.Context, p *Plan, program Program) (r *Run, err error) {
+func (l *Launcher) Prepare(ctx context.Context, p *Plan, program Program) (_ *Run, err error) {
 	e := p.Built.Entry
 	unlock, err := l.ws.Store.LockCache(launchLock(p.id), binding.LockWait)
 	if err != nil {
 		return nil, err
 	}
-	r = &Run{plan: p, program: program, l: l, before: e.Session.Status, undo: []func(){unlock}}
+	r := &Run{plan: p, program: program, l: l, before: e.Session.Status, undo: []func(){unlock}}
 	defer func() {
 		if err != nil {
 			r.end()
