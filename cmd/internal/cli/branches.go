@@ -44,7 +44,11 @@ func (s screen) branch(b history.Branch) string {
 	if b.Newest {
 		newest = ", resumed by default"
 	}
-	return fmt.Sprintf("%3d  %s, %s, %s%s: %s", b.Number, from, count(b.Messages, "message"), resume.Ago(s.now(), b.Last.Time()), newest, oneLine(b.Words))
+	words := oneLine(b.Words)
+	if b.LastWords != "" {
+		words += "; last: " + oneLine(b.LastWords)
+	}
+	return fmt.Sprintf("%3d  %s, %s, %s%s: %s", b.Number, from, count(b.Messages, "message"), resume.Ago(s.now(), b.Last.Time()), newest, words)
 }
 
 // branch asks the user which branch to resume if the conversation was continued in several

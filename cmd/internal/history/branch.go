@@ -14,13 +14,14 @@ import (
 
 // A Branch is one of several branches of a conversation, which rewinds and clones make.
 type Branch struct {
-	Number   int         `json:"number"`          // from 1, in the order in which the branches began
-	After    int         `json:"after,omitempty"` // number of the message where it leaves an earlier branch; 0: none
-	Messages int         `json:"messages"`        // messages that no earlier branch has
-	Last     schema.Time `json:"last_active"`     // time of its last message
-	End      string      `json:"end"`             // id of its last message
-	Words    string      `json:"words"`           // beginning of the first user message that no earlier branch has
-	Newest   bool        `json:"newest"`          // a resume continues it
+	Number    int         `json:"number"`               // from 1, in the order in which the branches began
+	After     int         `json:"after,omitempty"`      // number of the message where it leaves an earlier branch; 0: none
+	Messages  int         `json:"messages"`             // messages that no earlier branch has
+	Last      schema.Time `json:"last_active"`          // time of its last message
+	End       string      `json:"end"`                  // id of its last message
+	Words     string      `json:"words"`                // beginning of the first user message that no earlier branch has
+	Newest    bool        `json:"newest"`               // a resume continues it
+	LastWords string      `json:"last_words,omitempty"` // beginning of the last such message, if it is another one
 }
 
 // String describes the branch in a few words.
@@ -62,10 +63,18 @@ func BranchesOf(all []schema.Message) (list []Branch) {
 	all = slices.Clone(all)
 	schema.NumberAll(all)
 	leaves, owner := schema.Leaves(all)
-	asked := make([]*schema.Message, len(leaves)) // the first user message of each branch
+	asked := make([]struct{ first, last *schema.Message }, len(leaves)) // the user messages of each branch
 	for i := range all {
-		if first := &asked[owner[i]]; all[i].Role == schema.User && (*first == nil || all[i].Number < (*first).Number) {
-			*first = &all[i]
+		m := &all[i]
+		if m.Role != schema.User {
+			continue
+		}
+		said := &asked[owner[i]]
+		if said.first == nil || m.Number < said.first.Number {
+			said.first = m
+		}
+		if said.last == nil || m.Number > said.last.Number {
+			said.last = m
 		}
 	}
 	for k, l := range leaves {
@@ -77,13 +86,19 @@ func BranchesOf(all []schema.Message) (list []Branch) {
 		if l.After >= 0 {
 			b.After = all[l.After].Number
 		}
-		if asked[k] != nil {
-			b.Words = clip.Characters(workspace.Plain(asked[k].Content), wordsLen)
+		if said := asked[k]; said.first != nil {
+			b.Words = wordsOf(said.first)
+			if said.last != said.first {
+				b.LastWords = wordsOf(said.last)
+			}
 		}
 		list = append(list, b)
 	}
 	return list
 }
+
+// wordsOf returns the words of a message that name a branch.
+func wordsOf(m *schema.Message) string { return clip.Characters(workspace.Plain(m.Content), wordsLen) }
 
 // lastID returns the id of the last message that has one.
 func lastID(messages []schema.Message) string {

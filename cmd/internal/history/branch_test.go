@@ -21,9 +21,9 @@ func TestBranchList(t *testing.T) {
 	}
 	var got []string
 	for _, b := range BranchesOf(all) {
-		got = append(got, fmt.Sprintf("%d after %d: %d to %s %q %v", b.Number, b.After, b.Messages, b.End, b.Words, b.Newest))
+		got = append(got, fmt.Sprintf("%d after %d: %d to %s %q %q %v", b.Number, b.After, b.Messages, b.End, b.Words, b.LastWords, b.Newest))
 	}
-	want := []string{`1 after 0: 6 to i "a" true`, `2 after 2: 2 to f "e" false`}
+	want := []string{`1 after 0: 6 to i "a" "i" true`, `2 after 2: 2 to f "e" "" false`}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("branches:\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
