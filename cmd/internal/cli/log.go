@@ -17,7 +17,8 @@ func logCommand(a *app) *cobra.Command {
 		Short: "List the commits of a conversation",
 		Long: `Lists the commits, of all branches, that name a conversation: those made while it was
 active, if cortext init --link-commits was run in the clone, and those of the conversation
-itself. Without an id it lists those of the current conversation.`,
+itself. Commits that Gemini CLI makes name none: cortext why guesses theirs. Without an id it
+lists those of the current conversation.`,
 		Example: "  cortext log \"api design\"",
 		Args:    args(cobra.ArbitraryArgs),
 		RunE: a.within(func(cmd *cobra.Command, w *opened, list []string) error {
@@ -57,7 +58,7 @@ func runLog(cmd *cobra.Command, a *app, w *opened, query string) error {
 		fmt.Fprintf(a.screen.out, "%.12s  %s  %s\n", c.ID, a.screen.agoTime(c.At), oneLine(c.Subject))
 	}
 	if len(all) == 0 {
-		a.screen.hint("no commit names this conversation: cortext init --link-commits makes commits name their conversations")
+		a.screen.hint("no commit names this conversation: after cortext init --link-commits new ones do, except those that Gemini CLI itself makes; for the others, cortext why guesses")
 	}
 	return nil
 }

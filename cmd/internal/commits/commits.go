@@ -273,6 +273,8 @@ func (c Commits) weigh(ctx context.Context, commit git.Logged, e store.Entry) (*
 	switch {
 	case s.files > 0 && commit.Of.File != "":
 		r.Guesses = append(r.Guesses, "it changed "+commit.Of.File)
+	case s.files > 0 && len(commit.Paths) == 1:
+		r.Guesses = append(r.Guesses, "it changed the commit's only file")
 	case s.files > 0:
 		r.Guesses = append(r.Guesses, fmt.Sprintf("it changed %d of the commit's %d files", min(s.files, len(commit.Paths)), len(commit.Paths)))
 	}
