@@ -36,7 +36,7 @@ func (l *Leftovers) after(ctx context.Context, id string, n registry.Launch) (*R
 		} else {
 			captureErr = l.discard(ctx, id, n)
 		}
-		if n.NativeID != "" && !used {
+		if !used {
 			status := schema.Paused
 			if open {
 				status = schema.Active
@@ -57,8 +57,18 @@ func (l *Leftovers) after(ctx context.Context, id string, n registry.Launch) (*R
 }
 
 // wasUsed reports whether any message of a launched session was captured. How far the
-// transcript was read does not show that, because it begins with the payload.
+// transcript was read does not show that, because it begins with the payload. If an agent's
+// sessions can be found, but not that of the launch, it ended before it had one: then any new
+// message of the conversation counts.
 func (l *Leftovers) wasUsed(n registry.Launch) (bool, error) {
+	if n.NativeID == "" {
+		agent, _ := l.ws.Env.Agent(n.Agent)
+		if _, finds := agent.(inject.LaunchFinder); !finds {
+			return true, nil
+		}
+		e, err := l.ws.Entry(n.Path)
+		return err == nil && e.Session.MessageCount > n.Messages, err
+	}
 	c, err := l.ws.Conversation(n.Path)
 	if err != nil {
 		return false, err

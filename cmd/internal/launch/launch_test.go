@@ -3,6 +3,7 @@ package launch
 import (
 	"context"
 	"errors"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -135,6 +136,29 @@ func TestPrepareFails(t *testing.T) {
 		if now, err := w.Entry(e.Path); err != nil || now.Session.Status != schema.Paused || len(w.Launches().IDs()) > 0 {
 			t.Errorf("%s: %v, status %s, launches %q", name, err, now.Session.Status, w.Launches().IDs())
 		}
+	}
+}
+
+// TestEndsAtOnce: a conversation keeps its status if the agent ended before it chose the id of
+// a session.
+func TestEndsAtOnce(t *testing.T) {
+	w := newWorkspace(t, gemini.Agent())
+	e := answered(t, w)
+	if _, err := w.Status.Set(e, schema.Completed); err != nil {
+		t.Fatal(err)
+	}
+	e, err := w.Entry(e.Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := New(w, capture.New(w), payload.New(w))
+	plan := &Plan{Agent: gemini.Agent(), Launch: &inject.Launch{Program: os.Args[0], Args: []string{"-test.run=^$"}}, Built: &payload.Built{Entry: e, Payload: &resume.Payload{}}, Dir: t.TempDir(), id: "launch"}
+	run, err := l.Prepare(t.Context(), plan, Program{Environ: os.Environ(), Interrupts: interrupt.New(func() {}, func(int) {})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if after, err := run.Start(t.Context()); err != nil || !after.Unused || after.Entry.Session.Status != schema.Completed {
+		t.Errorf("%+v, %v", after, err)
 	}
 }
 

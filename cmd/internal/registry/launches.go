@@ -20,6 +20,7 @@ type Launch struct {
 	In       string     `json:"in,omitempty"`        // the workspace
 	Began    time.Time  `json:"began,omitzero"`
 	Status   string     `json:"status"`           // status of the conversation before the launch
+	Messages int        `json:"messages"`         // how many the conversation had
 	PID      int        `json:"pid,omitempty"`    // of the agent, once it runs
 	Files    []LeftFile `json:"files,omitempty"`  // written outside the workspace
 	Unused   bool       `json:"unused,omitempty"` // the agent has ended and left only a session without messages
