@@ -28,7 +28,7 @@ func (s *Store) Check() iter.Seq[Damage] {
 		if err != nil || len(folders)+len(s.Kept().WaitingPaths()) == 0 {
 			return
 		}
-		entries, err := s.List()
+		entries, err := s.Outlines()
 		if err != nil {
 			k.failed(conversationsDir, err)
 		}

@@ -239,7 +239,6 @@ func (c *Conversation) Delete() error {
 // empty.
 func (c *Conversation) deleteFolder(folder string) error {
 	s := c.s
-	s.index.forget(folder)
 	err := s.files.RemoveAllIn(s.root, folder)
 	if errors.Is(err, syscall.ENOTEMPTY) {
 		// NFS and FUSE keep a removed file under another name while it is open, as the log

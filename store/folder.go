@@ -168,6 +168,18 @@ func (f sessionFolder) readRaw() ([]byte, error) {
 	return raw, err
 }
 
+var redactedMark = []byte("[redacted: ")
+
+// dropBackup removes the backup of a conversation if it has fewer redactions than its
+// session.json, where a merge may have brought them from another clone. The next write makes
+// another backup.
+func dropBackup(s *Files, conversation string, redactions int) {
+	backup := backupFile(conversation)
+	if raw, err := s.readRegular(backup); err == nil && bytes.Count(raw, redactedMark) < redactions {
+		_ = s.root.Remove(backup)
+	}
+}
+
 // HasSession reports whether there is a session.json in a conversation's folder.
 func (s *Store) HasSession(folder string) (bool, error) {
 	return s.Exists(s.at("", folder).file(sessionFile))

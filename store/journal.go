@@ -13,7 +13,6 @@ import (
 	"path"
 	"runtime"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -152,7 +151,7 @@ func (j *journal) apply() error {
 		if err := j.applyOne(c); err != nil {
 			return fmt.Errorf("repair %q: %w", c.File, err)
 		}
-		j.forget(c.File)
+		j.s.sessions.forget(c.File)
 	}
 	return j.save(repairDone)
 }
@@ -284,12 +283,6 @@ func (j *journal) chmod(name, mode string) error {
 	return nil
 }
 
-// forget drops what is cached about a file.
-func (j *journal) forget(name string) {
-	j.s.sessions.forget(name)
-	j.s.index.forget(strings.Join(strings.SplitN(name, "/", 4)[:min(3, strings.Count(name, "/")+1)], "/"))
-}
-
 // release ends the locks of the files that were put in place.
 func (j *journal) release() {
 	for _, unlock := range j.unlocks {
@@ -308,7 +301,7 @@ func (j *journal) undo() error {
 		if err := j.undoOne(i, &c); err != nil {
 			return fmt.Errorf("restore %q: %w", c.File, err)
 		}
-		j.forget(c.File)
+		j.s.sessions.forget(c.File)
 	}
 	j.removeMade("")
 	return j.save(repairUndone)

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"io"
@@ -33,46 +34,32 @@ type Entry struct {
 // List returns all conversations, most recently active first. Each folder below
 // conversations/<day>/ is one, with or without a .session/. Damage in one does not hide
 // others.
-func (s *Store) List() ([]Entry, error) { return lister{s, &s.index}.list() }
+func (s *Store) List() ([]Entry, error) {
+	return s.list(func(sess *schema.Session) *schema.Session { return sess })
+}
 
-// ListOf is [Store.List] for the conversations in some folders, and for waiting ones
-// that are in none of them. Folders that do not exist are left out. It reads their
-// files without using or filling a cache.
-func (s *Store) ListOf(folders []string) []Entry {
-	var there []string
-	for _, name := range folders {
-		if l, ok := s.lookAt(name); ok && l.kind == folderKind {
-			there = append(there, name)
-		}
+// Outlines is [Store.List], but the sessions lack what takes most of their memory and says
+// nothing about which conversation it is: plan, summary, notes, metadata, stamps and the like.
+func (s *Store) Outlines() ([]Entry, error) { return s.list(outline) }
+
+// outline copies what [Store.Outlines] keeps of a session.
+func outline(s *schema.Session) *schema.Session {
+	return &schema.Session{
+		Version: s.Version, Title: s.Title, ConversationID: s.ConversationID, Status: s.Status, CreatedAt: s.CreatedAt,
+		AgentConfig: schema.AgentConfig{Agent: s.AgentConfig.Agent, Model: s.AgentConfig.Model},
+		Tags:        s.Tags, ConversationType: s.ConversationType, Git: s.Git, Archived: s.Archived, ArchivedSet: s.ArchivedSet, Links: s.Links,
+		LastActive: s.LastActive, MessageCount: s.MessageCount, Tokens: s.Tokens, CountedBytes: s.CountedBytes, Sources: s.Sources, ID: s.ID,
+		Repair: s.Repair,
 	}
-	l := lister{s: s}
-	entries := make([]Entry, len(there))
-	inParallel(len(there), func(i int) { entries[i] = l.entry(s.at("", there[i]), row{}) })
-	entries = l.withWaiting(withoutTwins(entries))
-	slices.SortFunc(entries, func(a, b Entry) int { return cmp.Compare(a.Path, b.Path) })
-	return entries
 }
 
-// A lister makes a list of conversations. It reads only those that have changed since the
-// index was written.
-type lister struct {
-	s     *Store
-	index *sessionIndex // nil: read all files, and remember nothing
-}
-
-func (l lister) list() ([]Entry, error) {
-	folders, _, err := conversationFolders(l.s.Files, conversationsDir)
+// list lists all conversations, with what keep keeps of their sessions.
+func (s *Store) list(keep func(*schema.Session) *schema.Session) ([]Entry, error) {
+	folders, _, err := conversationFolders(s.Files, conversationsDir)
 	if err != nil {
 		return nil, explain(err)
 	}
-	l.s.index.prune(folders)
-	entries := make([]Entry, len(folders))
-	inParallel(len(folders), func(i int) {
-		c := l.s.at("", folders[i])
-		r, _ := c.known()
-		entries[i] = l.entry(c, r)
-	})
-	entries = l.withWaiting(withoutTwins(entries))
+	entries := s.entries(folders, keep)
 	at := make(map[string]time.Time, len(entries)) // parse each once
 	for _, e := range entries {
 		at[e.Path] = e.Session.LastActive.Time()
@@ -81,6 +68,27 @@ func (l lister) list() ([]Entry, error) {
 		return cmp.Or(at[b.Path].Compare(at[a.Path]), strings.Compare(b.Path, a.Path))
 	})
 	return entries, nil
+}
+
+// ListOf is [Store.List] for the conversations in some folders, and for waiting ones
+// that are in none of them. Folders that do not exist are left out.
+func (s *Store) ListOf(folders []string) []Entry {
+	entries := s.entries(folders, func(sess *schema.Session) *schema.Session { return sess })
+	slices.SortFunc(entries, func(a, b Entry) int { return cmp.Compare(a.Path, b.Path) })
+	return entries
+}
+
+// entries describes the conversations in some folders, and waiting ones.
+func (s *Store) entries(folders []string, keep func(*schema.Session) *schema.Session) []Entry {
+	entries := make([]Entry, len(folders))
+	inParallel(len(folders), func(i int) {
+		if e, _, _, ok := s.Describe(folders[i]); ok {
+			e.Session = keep(e.Session)
+			entries[i] = e
+		}
+	})
+	entries = slices.DeleteFunc(entries, func(e Entry) bool { return e.Session == nil })
+	return s.withWaiting(withoutTwins(entries))
 }
 
 // inParallel calls f with each number below n.
@@ -132,11 +140,8 @@ func conversationFolders(s *Files, top string) (folders []string, damage []Damag
 	return folders, damage, nil
 }
 
-// entry describes a conversation. r is its row of the index, if it has one.
-func (l lister) entry(c *Conversation, r row) Entry {
-	if sess := l.healthy(c, r); sess != nil {
-		return Entry{Path: c.path, Session: sess}
-	}
+// entry describes a conversation of which something is damaged, or not counted yet.
+func (s *Store) entry(c *Conversation) Entry {
 	sess, damage, err := c.Session()
 	if err == nil {
 		return Entry{Path: c.path, Session: sess, Damage: damage}
@@ -151,34 +156,6 @@ func (l lister) entry(c *Conversation, r row) Entry {
 // Unread returns why the session could not be read although it may exist; Session is then
 // derived from the folder's name. It is nil if the session could be read.
 func (e Entry) Unread() error { return explain(e.unread) }
-
-// healthy returns what Session returns if session.json is whole and nothing was appended
-// since; otherwise nil.
-func (l lister) healthy(c *Conversation, r row) *schema.Session {
-	if dir, ok := l.s.lookAt(c.dir); !ok || dir.kind != folderKind {
-		return nil // a link leads to a file that is not ours
-	}
-	at, isKnown := r.look, r.raw != nil
-	if !isKnown {
-		var err error
-		at, _ = l.s.lookAt(c.file(sessionFile))
-		if r.raw, err = c.readRaw(); err != nil {
-			return nil
-		}
-	}
-	sess, err := schema.ParseSession(r.raw)
-	if err != nil || sess.Repair != nil {
-		return nil
-	}
-	complete(sess, c.path)
-	if !isKnown && l.index != nil {
-		l.index.add(c.file(sessionFile), at, r.raw, sess)
-	}
-	if log, ok := l.s.lookAt(c.file(messagesFile)); !ok || log.kind != regularKind || log.size != sess.CountedBytes {
-		return nil
-	}
-	return sess
-}
 
 // LeftByMerge reports whether a session.json in the work tree has only the defects that
 // git causes: it is missing, or holds conflict markers.
@@ -213,7 +190,7 @@ func (e Entry) KnowsID() bool {
 
 // withWaiting takes the other folders of conversations into account, and adds
 // conversations whose folder is not in the work tree.
-func (l lister) withWaiting(entries []Entry) []Entry {
+func (s *Store) withWaiting(entries []Entry) []Entry {
 	stale := map[int]bool{}
 	at, byID := map[string]int{}, map[string]int{}
 	for i, e := range entries {
@@ -225,12 +202,12 @@ func (l lister) withWaiting(entries []Entry) []Entry {
 			at[name] = i
 		}
 	}
-	for _, name := range l.s.Kept().WaitingPaths() {
-		if i, ok := at[name]; ok && l.s.at("", name).isIn(l.s.at(waitingDir, name).sessionFolder) {
+	for _, name := range s.Kept().WaitingPaths() {
+		if i, ok := at[name]; ok && s.at("", name).isIn(s.at(waitingDir, name).sessionFolder) {
 			stale[i] = true
 			continue
 		}
-		c, err := l.s.Kept().Waiting(name, "")
+		c, err := s.Kept().Waiting(name, "")
 		if err != nil {
 			continue
 		}
@@ -251,7 +228,7 @@ func (l lister) withWaiting(entries []Entry) []Entry {
 		if !stale[i] {
 			continue
 		}
-		c, err := l.s.Open(entries[i])
+		c, err := s.Open(entries[i])
 		if err != nil || len(c.others()) == 0 {
 			continue
 		}
@@ -288,12 +265,12 @@ func (s *Store) Describe(folder string) (e Entry, l Look, known, ok bool) {
 	c := s.at("", folder)
 	if l.whole() {
 		if raw, ok := readLooked(filepath.Join(s.dir, filepath.FromSlash(c.file(sessionFile))), l.session); ok {
-			if sess := c.plain(raw, l.messages.size); sess != nil && l.messages.kind == regularKind {
+			if sess := c.plain(raw, l.messages.size); sess != nil && l.messages.kind == regularKind && !bytes.Contains(raw, redactedMark) {
 				return Entry{Path: folder, Session: sess}, l, l.Settled(now), true
 			}
 		}
 	}
-	e = lister{s: s}.entry(c, row{})
+	e = s.entry(c)
 	return e, l, len(e.Damage) == 0 && l.whole() && l.Settled(now), true
 }
 

@@ -137,7 +137,6 @@ func (c *Conversation) Redact(by Redaction) (Places, error) {
 			tx.Rollback()
 		}
 	}
-	c.s.index.forget(path.Dir(c.dir))
 	if err == nil && (c.base == "" || c.IsWaiting()) {
 		name := backupFile(c.path)
 		var n int

@@ -90,7 +90,6 @@ type Store struct {
 	policy policy
 
 	sessions fileCache // session.json as last read
-	index    sessionIndex
 	locks    locks
 	branch   logCache[branch]
 	calls    logCache[lookup]
@@ -172,18 +171,18 @@ func open(root string, opts Options) (*Store, error) {
 	files := &Files{root: r, dir: dir}
 	return &Store{
 		Files: files, Cache: Cache{files}, opts: opts, policy: policy{secrets.New(), opts.Redacted},
-		index: sessionIndex{files: files}, locks: locks{files, opts.Holder, opts.Now},
+		locks: locks{files, opts.Holder, opts.Now},
 	}, nil
 }
 
-// Remember makes Close save the index for the next command even if nothing else was
-// written. It is for commands that capture.
-func (s *Store) Remember() { s.written.Store(true) }
+// sessionsOld is the cache file in which earlier versions kept each session.json: it has
+// titles of conversations that may be removed or redacted later.
+const sessionsOld = cacheDir + "/sessions"
 
 // Close releases the workspace. It does not close conversations.
 func (s *Store) Close() error {
-	if s.written.Load() { // reading leaves nothing behind
-		s.index.save()
+	if s.written.Load() { // a command that only reads changes nothing
+		_ = s.root.Remove(sessionsOld)
 	}
 	return s.root.Close()
 }

@@ -119,7 +119,6 @@ func (im *Importer) know(all []store.Entry) {
 func (im *Importer) Close() {
 	im.ahead.close()
 	im.c.transcripts.heads.write()
-	im.c.ws.Store.Remember()
 	im.imports.write()
 }
 
