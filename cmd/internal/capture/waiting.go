@@ -48,7 +48,7 @@ func (w *waiting) moveBack(o SyncOptions) error {
 // Git deletes it if one side removed the conversation and the other added to a log. Calls
 // without a message are leftovers of a removed conversation.
 func (w *waiting) rewriteLost() error {
-	entries, err := w.ws.Store.List()
+	entries, err := w.ws.Store.Outlines()
 	if err != nil {
 		return err
 	}

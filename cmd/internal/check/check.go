@@ -40,7 +40,7 @@ func (c Checker) Damage(ctx context.Context, note func(string)) iter.Seq[store.D
 				return
 			}
 		}
-		entries, err := c.ws.Store.List()
+		entries, err := c.ws.Store.Outlines()
 		if err != nil {
 			note("captured messages were not compared: " + err.Error())
 		}

@@ -102,7 +102,7 @@ func runCheck(ctx context.Context, a *app, w *opened) error {
 // warnForks warns about conversations that do not name their forks, and about forks that contain
 // what was redacted in these conversations.
 func warnForks(w *workspace.Workspace, note func(string)) {
-	all, _ := w.Store.List() // the check has reported the error
+	all, _ := w.Store.Outlines() // the check has reported the error
 	for _, u := range fork.FindUnlinked(all) {
 		note(u.String() + ": cortext repair adds the link")
 	}

@@ -36,7 +36,7 @@ func (n notices) allWaiting() error {
 	if len(n.w.Store.Kept().WaitingPaths()) == 0 {
 		return nil
 	}
-	all, err := n.w.Store.List()
+	all, err := n.w.Store.Outlines()
 	if err == nil {
 		n.waiting(all...)
 	}

@@ -52,7 +52,7 @@ func runPrune(cmd *cobra.Command, a *app, w *opened, o pruneOptions) error {
 	case p.Before.IsZero() && !o.archived && !cmd.Flags().Changed("keep"):
 		return &usageError{"say what to remove: --older-than, --archived or --keep", "run " + cmd.CommandPath() + " --help"}
 	}
-	all, err := w.Store.List()
+	all, err := w.Store.Outlines()
 	if err != nil {
 		return err
 	}

@@ -17,7 +17,7 @@ import (
 // ids of linked conversations that are not in the workspace.
 func (d *redaction) withLinked(ctx context.Context, r *redact.Redactor, entries []store.Entry) (all []store.Entry, left []redact.Left, elsewhere []string, err error) {
 	on, o := d.app.screen, d.options
-	list, err := d.w.Store.List()
+	list, err := d.w.Store.Outlines()
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -61,7 +61,7 @@ func (d *redaction) linkedElsewhere(cmd *cobra.Command, request redact.Request, 
 		if err != nil {
 			continue
 		}
-		list, _ := w.Store.List()
+		list, _ := w.Store.Outlines()
 		list = slices.DeleteFunc(list, func(e store.Entry) bool { return !slices.Contains(ids, e.Session.ID) })
 		having, _ := redact.New(w.Workspace, w.capture, request).Having(cmd.Context(), list, func(int) {})
 		for _, e := range having {

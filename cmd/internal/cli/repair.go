@@ -148,7 +148,7 @@ func (r repairing) link(queries []string, targets []repair.Target) (links []repa
 	if r.w.Tree.Operation() != "" {
 		return links, nil // git is changing the files
 	}
-	all, err := r.w.Store.List()
+	all, err := r.w.Store.Outlines()
 	if err != nil {
 		return links, err
 	}

@@ -86,7 +86,7 @@ func addAll(ctx context.Context, on screen, s *stats.Stats, by stats.By, workspa
 	var errs []error
 	counted := map[string]bool{}
 	for _, w := range workspaces {
-		list, err := w.Store.List()
+		list, err := w.Store.Outlines()
 		if err != nil {
 			errs = append(errs, err)
 			continue

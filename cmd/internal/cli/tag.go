@@ -46,7 +46,7 @@ type tagCount struct {
 
 // listTags prints the tags in use, most used first.
 func listTags(a *app, w *opened) error {
-	all, err := w.Store.List()
+	all, err := w.Store.Outlines()
 	if err != nil {
 		return err
 	}

@@ -202,7 +202,7 @@ func (c Commits) guess(ctx context.Context, commit git.Logged) (*Reason, error) 
 
 // then lists the conversations that went on at most some time before a commit, the last one first.
 func (c Commits) then(commit git.Logged, most time.Duration) (then []store.Entry, err error) {
-	all, err := c.ws.Store.List()
+	all, err := c.ws.Store.Outlines()
 	for _, e := range all {
 		if begun := e.Session.CreatedAt.Time(); !begun.After(commit.At.Add(time.Second)) && !commit.At.After(e.Session.LastActive.Time().Add(most)) {
 			then = append(then, e)

@@ -111,7 +111,7 @@ func (im *Importer) Import(ctx context.Context, c *portable.Conversation) (*Impo
 // existing returns the conversation with an id, if the workspace has it.
 func (im *Importer) existing(id string) (store.Entry, bool, error) {
 	if im.have == nil {
-		all, err := im.w.Store.List()
+		all, err := im.w.Store.Outlines()
 		if err != nil {
 			return store.Entry{}, false, err
 		}

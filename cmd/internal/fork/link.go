@@ -55,7 +55,7 @@ func parent(entries map[string]store.Entry, e store.Entry) (old store.Entry, ok 
 // Link adds a fork to the conversation it was forked from, along with any other fork that
 // lacks its link.
 func Link(in *workspace.Workspace, old store.Entry, id string) error {
-	all, err := in.Store.List()
+	all, err := in.Store.Outlines()
 	if err != nil {
 		return err
 	}
@@ -129,7 +129,7 @@ func Origin(in workspace.Conversations, s *schema.Session) (*schema.Links, error
 // capturedIn returns the id of the conversation other than the one with an id that captured a
 // message from its agent, or "" if there is none or several. A copy has no source.
 func capturedIn(in workspace.Conversations, message, except string) (found string, err error) {
-	all, err := in.Store.List()
+	all, err := in.Store.Outlines()
 	if err != nil {
 		return "", err
 	}

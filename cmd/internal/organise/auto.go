@@ -87,7 +87,7 @@ func (a Auto) Run(ctx context.Context, most int) (more bool, err error) {
 		return false, err
 	}
 	defer unlock()
-	all, err := a.ws.Store.List()
+	all, err := a.ws.Store.Outlines()
 	if err != nil {
 		return false, err
 	}
@@ -206,7 +206,7 @@ func (a Auto) Old() ([]store.Entry, error) {
 	if a.ws.Config.AutoArchiveDays == 0 && a.ws.Config.MaxConversations == 0 {
 		return nil, invalid("neither auto_archive_days nor max_conversations is set, so no conversation counts as old")
 	}
-	all, err := a.ws.Store.List()
+	all, err := a.ws.Store.Outlines()
 	return a.Select(all), err
 }
 

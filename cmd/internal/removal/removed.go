@@ -321,7 +321,7 @@ func (r *Removed) BringBack(ctx context.Context, agent, nativeID string, froms [
 // Leftovers lists conversations that were removed in another clone or on another machine
 // but still have folders in this work tree.
 func (r *Removed) Leftovers() (list []store.Entry, err error) {
-	all, err := r.store.List()
+	all, err := r.store.Outlines()
 	if err != nil {
 		return nil, err
 	}

@@ -53,7 +53,7 @@ func (r *Repairer) Targets(ctx context.Context, note func(string)) ([]Target, er
 		folder := FolderOf(d.File)
 		byFolder[folder] = append(byFolder[folder], d)
 	}
-	all, err := r.ws.Store.List()
+	all, err := r.ws.Store.Outlines()
 	if err != nil {
 		return nil, err
 	}

@@ -62,7 +62,7 @@ func (s findRoutes) stats(_ http.ResponseWriter, r *http.Request) (*answer, erro
 		return nil, err
 	}
 	defer space.End()
-	all, err := space.Store.List()
+	all, err := space.Store.Outlines()
 	if err != nil {
 		return nil, err
 	}

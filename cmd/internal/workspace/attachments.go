@@ -113,7 +113,7 @@ func (a Attachments) Drop(sums map[string]bool) error {
 	if len(unlisted) > 0 {
 		return &unlisted[0]
 	}
-	all, err := a.store.List()
+	all, err := a.store.Outlines()
 	if err != nil {
 		return err
 	}

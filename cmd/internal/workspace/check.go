@@ -170,7 +170,7 @@ func (k checker) compareGit(ctx context.Context) (found []store.Damage, ids map[
 		w: k.w, root: root, entries: map[string]store.Entry{}, byID: map[string]store.Entry{},
 		sparse: map[string]bool{}, staged: map[string]bool{}, ids: map[string]string{}, absent: map[string]bool{}, seen: map[string]bool{},
 	}
-	all, err := k.w.Store.List()
+	all, err := k.w.Store.Outlines()
 	if err != nil {
 		return nil, nil, err
 	}

@@ -128,7 +128,7 @@ func (r Repository) Exclude() error {
 // CommitChanged commits all conversations that changed since their last commit to the ref
 // of the clone, but not active ones: they are committed when they are stopped.
 func (r Repository) CommitChanged(ctx context.Context) error {
-	all, err := r.store.List()
+	all, err := r.store.Outlines()
 	if err != nil {
 		return err
 	}
