@@ -18,13 +18,23 @@ import (
 type sessionFolder struct {
 	s   *Store
 	dir string // relative to the workspace, or below borrowedDir
+
+	borrowed *map[string][]byte // what its files hold, by name: see [Location.Borrow]; nil: they are on disk
 }
 
 // file returns the path of one of its files.
 func (f sessionFolder) file(name string) string { return f.dir + "/" + name }
 
 // at returns another folder of the same workspace.
-func (f sessionFolder) at(dir string) sessionFolder { return sessionFolder{f.s, dir} }
+func (f sessionFolder) at(dir string) sessionFolder { return sessionFolder{s: f.s, dir: dir} }
+
+// borrowedFile returns what one of its files holds if it was borrowed.
+func (f sessionFolder) borrowedFile(name string) (content []byte, ok bool) {
+	if f.borrowed != nil {
+		content, ok = (*f.borrowed)[name]
+	}
+	return content, ok
+}
 
 // exists reports whether the folder exists, as a hint; see [Files.isFolder].
 func (f sessionFolder) exists() bool { return f.s.isFolder(f.dir) }
@@ -147,10 +157,10 @@ func (f sessionFolder) read() (stored, error) {
 // readRaw returns session.json, from memory if the file has not changed since it was
 // read.
 func (f sessionFolder) readRaw() ([]byte, error) {
-	name := f.file(sessionFile)
-	if content, ok := f.s.borrowed.Load(name); ok {
-		return content.([]byte), nil
+	if content, ok := f.borrowedFile(sessionFile); ok {
+		return content, nil
 	}
+	name := f.file(sessionFile)
 	info, err := f.s.root.Lstat(name)
 	if err != nil {
 		return nil, err

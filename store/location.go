@@ -94,7 +94,9 @@ func (l *Location) others() []sessionFolder {
 func (l *Location) setOthers(folders []sessionFolder) { l.more.Store(&folders) }
 
 // has reports whether a folder is one of the others.
-func (l *Location) has(dir string) bool { return slices.Contains(l.others(), l.at(dir)) }
+func (l *Location) has(dir string) bool {
+	return slices.ContainsFunc(l.others(), func(f sessionFolder) bool { return f.dir == dir })
+}
 
 // folders returns all folders with records of the conversation in reading order: the work
 // tree before waiting folders.
@@ -159,13 +161,9 @@ func (l *Location) Borrow(files map[string][]byte) {
 	if len(files) == 0 {
 		return
 	}
-	f := l.at(borrowedDir + l.path + "/" + sessionDir)
-	for name, content := range files {
-		l.s.borrowed.Store(f.file(path.Base(name)), content)
-	}
-	if !l.has(f.dir) {
-		l.setOthers(append([]sessionFolder{f}, l.others()...))
-	}
+	f := sessionFolder{l.s, borrowedDir + l.path + "/" + sessionDir, &files}
+	others := slices.DeleteFunc(slices.Clone(l.others()), func(o sessionFolder) bool { return o.dir == f.dir })
+	l.setOthers(append([]sessionFolder{f}, others...))
 }
 
 // Subagents returns the names of the sub-agents' conversations, sorted. Each name is an

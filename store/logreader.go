@@ -30,9 +30,8 @@ type logReader struct {
 // open opens a log for reading. A missing log counts as empty.
 func (f sessionFolder) open(name string) *logReader {
 	l := &logReader{name: f.file(name), ReaderAt: bytes.NewReader(nil)}
-	if content, ok := f.s.borrowed.Load(l.name); ok {
-		l.size = int64(len(content.([]byte)))
-		l.ReaderAt = bytes.NewReader(content.([]byte))
+	if content, ok := f.borrowedFile(name); ok {
+		l.size, l.ReaderAt = int64(len(content)), bytes.NewReader(content)
 		return l
 	}
 	file, info, _, err := lines.Open(f.s.root, l.name, os.O_RDONLY, 0)

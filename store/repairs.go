@@ -180,7 +180,7 @@ func (rs Repairs) resume(r PastRepair, do func(*journal) error) error {
 		if now, err := rs.s.state(c.File); err != nil || !now.isFile() {
 			continue
 		}
-		conv := sessionFolder{rs.s, dir}.conversation(rs.s.at("", m.Path).isSub())
+		conv := sessionFolder{s: rs.s, dir: dir}.conversation(rs.s.at("", m.Path).isSub())
 		l, err := conv.lock()
 		if err != nil {
 			return err

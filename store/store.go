@@ -37,7 +37,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"sync"
 	"syscall"
 	"time"
 
@@ -94,7 +93,6 @@ type Store struct {
 	branch   logCache[branch]
 	calls    logCache[lookup]
 	newer    logCache[bool] // [newerInSamples]
-	borrowed sync.Map       // files in git, by name: see [Location.Borrow]
 	repairs  repairRun
 }
 

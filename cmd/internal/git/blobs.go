@@ -187,7 +187,7 @@ func HeadFiles(ctx context.Context, root, prefix string, limit int64, yield func
 	if err != nil {
 		return err
 	}
-	return contents(ctx, root, list, notFetched(root, "HEAD", prefix, nil), bounded(limit, yield))
+	return contents(eachOf(ctx, root), list, notFetched(root, "HEAD", prefix, nil), bounded(limit, yield))
 }
 
 // IndexFiles is HeadFiles for staged files. It leaves out files with conflicts.
@@ -196,7 +196,7 @@ func IndexFiles(ctx context.Context, root, prefix string, limit int64, yield fun
 	if err != nil {
 		return err
 	}
-	return contents(ctx, root, list, notFetched(root, "HEAD", prefix, nil), bounded(limit, yield))
+	return contents(eachOf(ctx, root), list, notFetched(root, "HEAD", prefix, nil), bounded(limit, yield))
 }
 
 // bounded passes on contents up to a total of limit bytes.
@@ -214,13 +214,13 @@ func bounded(limit int64, yield func(File) error) func(File, int64, io.Reader) e
 
 // contents calls use for each file of the list whose content is here. It returns missing
 // with the paths of the others.
-func contents(ctx context.Context, root string, list []File, missing *NotFetchedError, use func(File, int64, io.Reader) error) error {
+func contents(each each, list []File, missing *NotFetchedError, use func(File, int64, io.Reader) error) error {
 	ids := make([]string, len(list))
 	for i, f := range list {
 		ids[i] = f.ID
 	}
 	got := make([]bool, len(list))
-	err := objectsOf(root).each(ctx, ids, func(i int, size int64, r io.Reader) error {
+	err := each(ids, func(i int, size int64, r io.Reader) error {
 		got[i] = true
 		return use(list[i], size, r)
 	})
@@ -370,7 +370,7 @@ func Files(ctx context.Context, root string, list []File, limit int64, yield fun
 	if len(list) == 0 {
 		return nil
 	}
-	return contents(ctx, root, list, notFetched(root, "HEAD", folderOf(pathsOf(list)), nil), bounded(limit, yield))
+	return contents(eachOf(ctx, root), list, notFetched(root, "HEAD", folderOf(pathsOf(list)), nil), bounded(limit, yield))
 }
 
 // folderOf returns the folder that all files are in.

@@ -2,6 +2,7 @@ package workspace
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path"
@@ -25,6 +26,9 @@ type Tree struct {
 	mu      sync.Mutex
 	leftOut *leftOut // nil: git was not asked yet
 	lent    *lent
+
+	reading sync.Mutex // guards batch
+	batch   *git.Batch // nil: only few conversations that are left out were read
 }
 
 // Operation names the git operation in progress in this work tree, such as "merge", or
@@ -73,7 +77,8 @@ func (t *Tree) borrow(c *store.Conversation) error {
 		return err
 	}
 	sparse = slices.DeleteFunc(sparse, func(f git.File) bool { return f.ID == "" })
-	if t.lacks(sparse) {
+	some, all := t.held(sparse)
+	if !some {
 		return git.NotFetched(t.store.Root(), sparse)
 	}
 	t.mu.Lock()
@@ -81,12 +86,17 @@ func (t *Tree) borrow(c *store.Conversation) error {
 	t.mu.Unlock()
 	if l == nil || !slices.EqualFunc(l.list, sparse, func(a, b git.File) bool { return a.Path == b.Path && a.ID == b.ID }) {
 		l = &lent{list: sparse, contents: map[string][]byte{}}
-		err = git.Files(context.Background(), t.store.Root(), sparse, maxBorrowed, func(f git.File) error {
+		keep := func(f git.File) error {
 			if path.Dir(f.Path) == c.Path()+"/.session" {
 				l.contents[path.Base(f.Path)] = f.Content
 			}
 			return nil
-		})
+		}
+		if all {
+			err = t.read(sparse, keep)
+		} else {
+			err = git.Files(context.Background(), t.store.Root(), sparse, maxBorrowed, keep)
+		}
 	}
 	if err == nil {
 		t.mu.Lock()
@@ -99,26 +109,51 @@ func (t *Tree) borrow(c *store.Conversation) error {
 
 // fewOpened is how many conversations are opened before git is asked what it has of all that
 // are left out, in one go, instead of each by itself. It takes a second or two if there are
-// 100,000.
+// 100,000. From then on one process of git reads them.
 const fewOpened = 8
 
-// lacks reports whether it is known that none of some files that are left out is on this
-// machine.
-func (t *Tree) lacks(files []git.File) bool {
+// held reports whether some or all of the files of a conversation that are left out may be on
+// this machine. If only few conversations were opened before, all is false.
+func (t *Tree) held(files []git.File) (some, all bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	l := t.leftOut
 	if l.opened++; l.opened <= fewOpened || len(files) == 0 {
-		return false
+		return true, false
 	}
 	if packs := git.Packs(t.store.Root()); l.packs != packs {
 		held, err := git.Held(context.Background(), t.store.Root(), l.files)
 		if err != nil {
-			return false // git says why when it is asked for the files
+			return true, false // git says why when it is asked for the files
 		}
 		l.packs, l.held = packs, held
 	}
-	return l.held != nil && !slices.ContainsFunc(files, func(f git.File) bool { return l.held[f.ID] })
+	is := func(f git.File) bool { return l.held == nil || l.held[f.ID] }
+	return slices.ContainsFunc(files, is), !slices.ContainsFunc(files, func(f git.File) bool { return !is(f) })
+}
+
+// read reads files that are on this machine, all with the same process of git.
+func (t *Tree) read(files []git.File, yield func(git.File) error) (err error) {
+	t.reading.Lock()
+	defer t.reading.Unlock()
+	if t.batch == nil {
+		if t.batch, err = git.NewBatch(t.store.Root()); err != nil {
+			return err
+		}
+	}
+	if err = t.batch.Files(files, maxBorrowed, yield); err != nil {
+		err = errors.Join(err, t.close())
+	}
+	return err
+}
+
+// close ends git, if it still reads.
+func (t *Tree) close() (err error) {
+	if t.batch != nil {
+		err = t.batch.Close()
+		t.batch = nil
+	}
+	return err
 }
 
 // Lent holds what the last conversation borrowed: a command opens one several times.

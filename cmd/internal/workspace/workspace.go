@@ -166,4 +166,7 @@ func (w *Workspace) Launches() registry.Launches {
 }
 
 // Close releases the workspace.
-func (w *Workspace) Close() error { return w.Store.Close() }
+func (w *Workspace) Close() error {
+	_ = w.Tree.close() // git has answered, and a signal may have ended it
+	return w.Store.Close()
+}
