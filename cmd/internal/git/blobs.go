@@ -138,7 +138,7 @@ type File struct {
 // with slashes. The error is ErrNoRepository, ErrUnborn, ErrNotInHead or a *NotFetchedError
 // where one of these is the cause.
 func HeadBlob(ctx context.Context, root, path string) ([]byte, error) {
-	list, err := inHead(ctx, root, path)
+	list, err := InHead(ctx, root, path)
 	if err != nil {
 		return nil, err
 	}
@@ -179,18 +179,9 @@ func content(ctx context.Context, root string, f File, missing error) (b []byte,
 	return b, err
 }
 
-// HeadFiles calls yield for each file below prefix in the last commit. If their contents
-// exceed limit bytes, it stops with ErrLimit. It leaves out files that are not fetched;
-// the error at the end names them.
-func HeadFiles(ctx context.Context, root, prefix string, limit int64, yield func(File) error) error {
-	list, err := inHead(ctx, root, prefix)
-	if err != nil {
-		return err
-	}
-	return contents(eachOf(ctx, root), list, notFetched(root, "HEAD", prefix, nil), bounded(limit, yield))
-}
-
-// IndexFiles is HeadFiles for staged files. It leaves out files with conflicts.
+// IndexFiles calls yield for each staged file below prefix, but not for files with conflicts.
+// If their contents exceed limit bytes, it stops with ErrLimit. It leaves out files that are
+// not fetched; the error at the end names them.
 func IndexFiles(ctx context.Context, root, prefix string, limit int64, yield func(File) error) error {
 	list, err := inIndex(ctx, root, prefix)
 	if err != nil {
@@ -238,8 +229,8 @@ func contents(each each, list []File, missing *NotFetchedError, use func(File, i
 	return nil
 }
 
-// inHead lists the regular files at or below a path in the last commit.
-func inHead(ctx context.Context, root, path string) ([]File, error) {
+// InHead lists the regular files at or below a path in the last commit.
+func InHead(ctx context.Context, root, path string) ([]File, error) {
 	args := []string{"ls-tree", "-r", "-z", "HEAD"}
 	out, err := list(ctx, root, args, path)
 	if err != nil {
@@ -288,7 +279,7 @@ func Knows(ctx context.Context, root, path string) (bool, error) {
 	if err != nil || len(files) > 0 {
 		return err == nil, err
 	}
-	if files, err = inHead(ctx, root, path); errors.Is(err, ErrUnborn) {
+	if files, err = InHead(ctx, root, path); errors.Is(err, ErrUnborn) {
 		return false, nil
 	}
 	return len(files) > 0, err
@@ -301,7 +292,7 @@ func KnownAmong(ctx context.Context, root, dir string, folders []string) (map[st
 	if err != nil {
 		return nil, err
 	}
-	committed, err := inHead(ctx, root, dir)
+	committed, err := InHead(ctx, root, dir)
 	if err != nil && !errors.Is(err, ErrUnborn) {
 		return nil, err
 	}

@@ -134,7 +134,7 @@ func lacksObject(ctx context.Context, root, path, message string) bool {
 	case !partialClone(root):
 		return false
 	case strings.Contains(message, "no such path"):
-		list, err := inHead(ctx, root, path)
+		list, err := InHead(ctx, root, path)
 		return err == nil && len(list) > 0
 	}
 	return slices.ContainsFunc([]string{"promisor remote", "lazy fetching disabled", "Cannot read blob"}, func(s string) bool { return strings.Contains(message, s) })

@@ -36,7 +36,7 @@ func everything(t *testing.T, root string) (read []string) {
 		read = append(read, f.Path+"="+string(f.Content))
 		return nil
 	}
-	note("head files", nil, HeadFiles(ctx, root, "", 1000, collect))
+	note("head files", nil, headFiles(ctx, root, "", 1000, collect))
 	note("index files", nil, IndexFiles(ctx, root, "", 1000, collect))
 	absent, err := Sparse(ctx, root, "")
 	note("sparse", absent, err)
@@ -159,7 +159,7 @@ func TestPartialClone(t *testing.T) {
 		t.Errorf("of HEAD: %v", err)
 	}
 	one := missing
-	for what, files := range map[string]func(context.Context, string, string, int64, func(File) error) error{"HEAD": HeadFiles, "index": IndexFiles} {
+	for what, files := range map[string]func(context.Context, string, string, int64, func(File) error) error{"HEAD": headFiles, "index": IndexFiles} {
 		var got []string
 		err := files(ctx, c.root, conv, 1<<20, func(f File) error {
 			got = append(got, f.Path+"="+string(f.Content))
@@ -270,11 +270,11 @@ func TestBlobs(t *testing.T) {
 		got = append(got, f.Path)
 		return nil
 	}
-	if err := HeadFiles(ctx, root, "", 1<<20, keep); err != nil || len(got) != len(names) {
+	if err := headFiles(ctx, root, "", 1<<20, keep); err != nil || len(got) != len(names) {
 		t.Errorf("%q, %v", got, err)
 	}
 	got = nil
-	if err := HeadFiles(ctx, root, "x y", 1<<20, keep); err != nil || !slices.Equal(got, []string{"x y/z"}) {
+	if err := headFiles(ctx, root, "x y", 1<<20, keep); err != nil || !slices.Equal(got, []string{"x y/z"}) {
 		t.Errorf("%q, %v", got, err)
 	}
 	got = nil
@@ -282,9 +282,18 @@ func TestBlobs(t *testing.T) {
 		t.Errorf("with a limit: %q, %v", got, err)
 	}
 	stop := errors.New("stop")
-	if err := HeadFiles(ctx, root, "", 1<<20, func(File) error { return stop }); !errors.Is(err, stop) {
+	if err := headFiles(ctx, root, "", 1<<20, func(File) error { return stop }); !errors.Is(err, stop) {
 		t.Errorf("stopped: %v", err)
 	}
+}
+
+// headFiles is IndexFiles for the last commit.
+func headFiles(ctx context.Context, root, prefix string, limit int64, yield func(File) error) error {
+	list, err := InHead(ctx, root, prefix)
+	if err != nil {
+		return err
+	}
+	return Files(ctx, root, list, limit, yield)
 }
 
 // TestBranches: the tips of branches, of remotes and of stashes, newest first.

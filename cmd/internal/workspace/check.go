@@ -3,6 +3,7 @@ package workspace
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -145,14 +146,14 @@ func (k checker) findLost(ctx context.Context, paths []string) (found []store.Da
 type gitCheck struct {
 	w       *Workspace
 	root    *os.Root
-	entries map[string]store.Entry // by folder, including the folders of twins
-	byID    map[string]store.Entry
-	sparse  map[string]bool   // files that the user did not check out
-	staged  map[string]bool   // files in the index
-	ids     map[string]string // of folders that are not here, from git's session.json
-	absent  map[string]bool   // those folders
+	entries map[string]*store.Entry // by folder, including the folders of twins
+	here    map[string]bool         // keys of the ids of conversations
+	sparse  map[string]bool         // files that the user did not check out
+	staged  map[string]string       // ids of the files in the index
+	ids     map[string]string       // of folders that are not here, from git's session.json
+	absent  map[string]bool         // those folders
 	found   []store.Damage
-	seen    map[string]bool // content already compared: path and id
+	named   map[string]bool // losses in found
 }
 
 // compareGit compares the work tree with git's index and last commit. ids maps folders
@@ -167,18 +168,18 @@ func (k checker) compareGit(ctx context.Context) (found []store.Damage, ids map[
 	}
 	defer root.Close()
 	g := gitCheck{
-		w: k.w, root: root, entries: map[string]store.Entry{}, byID: map[string]store.Entry{},
-		sparse: map[string]bool{}, staged: map[string]bool{}, ids: map[string]string{}, absent: map[string]bool{}, seen: map[string]bool{},
+		w: k.w, root: root, entries: map[string]*store.Entry{}, here: map[string]bool{},
+		sparse: map[string]bool{}, staged: map[string]string{}, ids: map[string]string{}, absent: map[string]bool{}, named: map[string]bool{},
 	}
 	all, err := k.w.Store.Outlines()
 	if err != nil {
 		return nil, nil, err
 	}
-	for _, e := range all {
+	for i, e := range all {
 		for _, name := range append([]string{e.Path}, e.Twins...) {
-			g.entries[name] = e
+			g.entries[name] = &all[i]
 		}
-		g.byID[schema.IDKey(e.Session.ID)] = e
+		g.here[schema.IDKey(e.Session.ID)] = true
 	}
 	absent := map[string]bool{} // not fetched
 	fetch := ""
@@ -199,15 +200,15 @@ func (k checker) compareGit(ctx context.Context) (found []store.Damage, ids map[
 			for _, name := range missing.Paths {
 				absent[name] = true
 			}
-			fetch = missing.Command()
+			fetch = cmp.Or(fetch, missing.Command())
 			return nil
 		}
 		return err
 	}
-	if err := read(git.IndexFiles, func(f git.File) error { g.staged[f.Path] = true; return g.compare(f, git.Index) }); err != nil {
+	if err := read(git.IndexFiles, func(f git.File) error { g.staged[f.Path] = f.ID; return g.compare(f, git.Index) }); err != nil {
 		return g.found, nil, err
 	}
-	if err := read(git.HeadFiles, func(f git.File) error { return g.compare(f, "HEAD") }); err != nil {
+	if err := read(g.inHead, func(f git.File) error { return g.compare(f, "HEAD") }); err != nil {
 		return g.found, nil, err
 	}
 	g.nameAbsent()
@@ -220,6 +221,16 @@ func (k checker) compareGit(ctx context.Context) (found []store.Damage, ids map[
 	return g.found, g.ids, nil
 }
 
+// inHead calls yield for the files of the last commit that were not compared in the index.
+func (g *gitCheck) inHead(ctx context.Context, root, prefix string, limit int64, yield func(git.File) error) error {
+	list, err := git.InHead(ctx, root, prefix)
+	if err != nil {
+		return err
+	}
+	list = slices.DeleteFunc(list, func(f git.File) bool { return g.staged[f.Path] == f.ID })
+	return git.Files(ctx, root, list, limit, yield)
+}
+
 const conversationsDir = "conversations"
 
 // compare compares a file in the index or in HEAD with the work tree.
@@ -229,10 +240,9 @@ func (g *gitCheck) compare(f git.File, from string) error {
 		where = "the index"
 	}
 	parts := strings.Split(f.Path, "/")
-	if len(parts) < 5 || parts[3] != ".session" || g.seen[f.Path+f.ID] || g.sparse[f.Path] {
+	if len(parts) < 5 || parts[3] != ".session" || g.sparse[f.Path] {
 		return nil
 	}
-	g.seen[f.Path+f.ID] = true
 	folder, name := folderOf(f.Path), path.Base(f.Path)
 	if name != "session.json" && name != "messages.jsonl" && name != "tools.jsonl" {
 		return nil
@@ -244,8 +254,8 @@ func (g *gitCheck) compare(f git.File, from string) error {
 			}
 		}
 	}
-	e, here := g.entries[folder]
-	if !here {
+	e := g.entries[folder]
+	if e == nil {
 		if len(f.Content) > 0 { // an empty log alone is what a merge leaves of a removed conversation
 			g.absent[folder] = true
 		}
@@ -258,7 +268,7 @@ func (g *gitCheck) compare(f git.File, from string) error {
 	if len(parts) == 7 && parts[4] == "subagents" {
 		sub = parts[5]
 	}
-	if _, err := g.root.Lstat(filepath.FromSlash(f.Path)); errors.Is(err, os.ErrNotExist) && g.entries[folder].Path == folder && !e.Waiting {
+	if _, err := g.root.Lstat(filepath.FromSlash(f.Path)); errors.Is(err, os.ErrNotExist) && e.Path == folder && !e.Waiting {
 		if len(f.Content) > 0 {
 			g.missing(f.Path, 0, fmt.Sprintf("%s of git has it: %s restores it", where, git.RestoreCommand(g.w.Store.Root(), from, f.Path)))
 		}
@@ -267,7 +277,7 @@ func (g *gitCheck) compare(f git.File, from string) error {
 	if name == "session.json" {
 		return nil // what it says may change
 	}
-	have, err := g.idsOf(e, sub, name)
+	have, err := g.idsOf(*e, sub, name)
 	if err != nil {
 		return nil // the store's check says why it cannot be read; others can be compared
 	}
@@ -285,8 +295,8 @@ func (g *gitCheck) compare(f git.File, from string) error {
 // missing adds a loss. The last commit usually shows the same loss as the index.
 func (g *gitCheck) missing(file string, records int, detail string) {
 	key := fmt.Sprintf("%s %d", file, records)
-	if !g.seen[key] {
-		g.seen[key] = true
+	if !g.named[key] {
+		g.named[key] = true
 		g.found = append(g.found, store.Damage{File: file, Damage: jsonl.Damage{Kind: store.Missing, Detail: detail}})
 	}
 }
@@ -381,11 +391,11 @@ func idsIn(log []byte) map[string]bool {
 func (g *gitCheck) nameAbsent() {
 	for _, folder := range slices.Sorted(maps.Keys(g.absent)) {
 		id := g.ids[folder]
-		if _, moved := g.byID[schema.IDKey(id)]; moved && id != "" {
+		if id != "" && g.here[schema.IDKey(id)] {
 			continue
 		}
 		removed, err := g.w.Removed.Conversation(id)
-		if removed && err == nil || !g.staged[folder+"/.session/session.json"] && !g.staged[folder+"/.session/messages.jsonl"] {
+		if removed && err == nil || g.staged[folder+"/.session/session.json"] == "" && g.staged[folder+"/.session/messages.jsonl"] == "" {
 			continue // with cortext rm or git rm
 		}
 		g.missing(folder, 0, fmt.Sprintf("git has the conversation: %s restores it; cortext rm or git rm -r removes it for good",
