@@ -40,12 +40,18 @@ func (c Checker) Damage(ctx context.Context, note func(string)) iter.Seq[store.D
 				return
 			}
 		}
+		if ctx.Err() != nil {
+			return
+		}
 		entries, err := c.ws.Store.Outlines()
 		if err != nil {
 			note("captured messages were not compared: " + err.Error())
 		}
 		outside := c.ws.Tree.LogsOutside()
 		for _, e := range entries {
+			if ctx.Err() != nil {
+				return
+			}
 			file := path.Join(e.Path, store.MessagesLog)
 			if gone, err := c.ws.Removed.Conversation(e.Session.ID); named[file] || outside(file) || err == nil && gone {
 				continue

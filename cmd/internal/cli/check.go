@@ -66,7 +66,11 @@ func runCheck(ctx context.Context, a *app, w *opened) error {
 	}
 	found := []foundDamage{}
 	newer, standIns := 0, 0
-	note := func(text string) { a.screen.warn(text) }
+	note := func(text string) {
+		if ctx.Err() == nil {
+			a.screen.warn(text)
+		}
+	}
 	for d := range check.New(w.Workspace, w.capture).Damage(ctx, note) {
 		found = append(found, foundDamageOf(d))
 		if d.Kind == store.Newer {
@@ -78,6 +82,9 @@ func runCheck(ctx context.Context, a *app, w *opened) error {
 		if !a.screen.asJSON {
 			fmt.Fprintln(a.screen.out, visible(d.Error()))
 		}
+	}
+	if err := ctx.Err(); err != nil {
+		return err // not everything was checked
 	}
 	warnForks(w.Workspace, note)
 	switch {

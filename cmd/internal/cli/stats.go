@@ -59,6 +59,9 @@ func runStats(cmd *cobra.Command, a *app, by stats.By, all bool) error {
 	s := stats.Stats{Absolute: all}
 	err := addAll(cmd.Context(), a.screen, &s, by, sel.workspaces)
 	a.screen.clearLine()
+	if err := cmd.Context().Err(); err != nil {
+		return err // what was counted so far is not what was asked for
+	}
 	err = a.screen.warnNotFetched(err, "counted")
 	if a.screen.asJSON {
 		s.Finish(by, filesListed)

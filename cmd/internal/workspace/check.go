@@ -60,6 +60,9 @@ func (w *Workspace) Check(ctx context.Context, note func(string)) iter.Seq[store
 			}
 		}
 		found, ids, err := k.compareGit(ctx)
+		if ctx.Err() != nil {
+			return
+		}
 		if err != nil {
 			note("git's versions were not compared: " + err.Error())
 		}
