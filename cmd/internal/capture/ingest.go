@@ -135,14 +135,10 @@ func rejoin(in workspace.Conversations, tx *store.Tx) error {
 	if err != nil {
 		return err
 	}
-	links, err := fork.Origin(in, s)
-	if err != nil {
-		return nil // a check reports that they are missing
-	}
+	shared, links, err := fork.Shared(in, s)
 	s.Links = links
-	shared, err := fork.Shared(in, links)
 	if err != nil {
-		return nil
+		return nil // a check reports what is missing
 	}
 	for _, m := range shared.Messages {
 		covered, err := tx.Knows(m.ID)

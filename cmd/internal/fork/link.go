@@ -77,24 +77,25 @@ func Link(in *workspace.Workspace, old store.Entry, id string) error {
 	return err
 }
 
-// Shared returns copies of what a fork shares with the conversation that its links name: the
-// messages up to the point of the fork, and their calls. It returns nothing if that conversation
-// or the point is not in the workspace.
-func Shared(in workspace.Conversations, l *schema.Links) (shared schema.Batch, err error) {
-	if l == nil || l.Parent == "" || l.MessageID == "" {
-		return shared, nil
+// Shared returns the links of a conversation, and copies of what it shares as a fork with the
+// conversation that they name: the messages up to the point of the fork, and their calls. It
+// copies nothing if that conversation or the point is not in the workspace.
+func Shared(in workspace.Conversations, s *schema.Session) (shared schema.Batch, l *schema.Links, err error) {
+	l, err = origin(in, s)
+	if err != nil || l == nil || l.Parent == "" || l.MessageID == "" {
+		return shared, l, err
 	}
 	e, known, err := in.ByConversation(l.Parent)
 	if err != nil || !known {
-		return shared, err
+		return shared, l, err
 	}
 	path, err := history.PathTo(in, e, l.MessageID)
 	if err != nil || len(path) == 0 {
-		return shared, err
+		return shared, l, err
 	}
 	old, err := in.Open(e)
 	if err != nil {
-		return shared, err
+		return shared, l, err
 	}
 	defer old.Close()
 	add := func(b schema.Batch) error {
@@ -102,13 +103,13 @@ func Shared(in workspace.Conversations, l *schema.Links) (shared schema.Batch, e
 		return nil
 	}
 	err = newCopies(path, add, new(Forked)).from(old)
-	return shared, err
+	return shared, l, err
 }
 
-// Origin returns the links of a conversation. If they were lost with its session.json, and its
+// origin returns the links of a conversation. If they were lost with its session.json, and its
 // sessions all continued something, it looks for the conversation it was forked from: the only
 // other one that captured a message which one of them follows.
-func Origin(in workspace.Conversations, s *schema.Session) (*schema.Links, error) {
+func origin(in workspace.Conversations, s *schema.Session) (*schema.Links, error) {
 	if s.Links != nil && s.Links.Parent != "" || slices.ContainsFunc(s.Sources, func(src schema.Source) bool { return src.After == "" }) {
 		return s.Links, nil
 	}

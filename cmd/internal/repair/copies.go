@@ -50,11 +50,7 @@ func (r *Repairer) copies(ctx context.Context, e store.Entry, c *store.Conversat
 // fromOriginal adds what a fork lacks of the records that it shares with the conversation it was
 // forked from.
 func (r *Repairer) fromOriginal(e store.Entry, c *store.Conversation, all *store.Copies) error {
-	links, err := fork.Origin(r.ws.Conversations, e.Session)
-	if err != nil {
-		return err
-	}
-	shared, err := fork.Shared(r.ws.Conversations, links)
+	shared, _, err := fork.Shared(r.ws.Conversations, e.Session)
 	if err != nil || len(shared.Messages) == 0 {
 		return err
 	}

@@ -57,17 +57,25 @@ func (r *Repairer) Targets(ctx context.Context, note func(string)) ([]Target, er
 	if err != nil {
 		return nil, err
 	}
+	entries := map[string]*store.Entry{} // by folder, including the folders of twins
+	for i, e := range all {
+		for _, folder := range append([]string{e.Path}, e.Twins...) {
+			entries[folder] = &all[i]
+		}
+	}
 	var list []Target
+	at := map[string]int{}
 	for folder, damage := range byFolder {
-		e := entryOf(all, folder)
+		e := entries[folder]
 		if e != nil {
 			folder = e.Path
 		}
-		if i := slices.IndexFunc(list, func(t Target) bool { return t.Path == folder }); i >= 0 {
-			list[i].Damage = append(list[i].Damage, damage...)
-			continue
+		i, ok := at[folder]
+		if !ok {
+			i, at[folder] = len(list), len(list)
+			list = append(list, Target{Path: folder, Entry: e})
 		}
-		list = append(list, Target{folder, e, damage})
+		list[i].Damage = append(list[i].Damage, damage...)
 	}
 	slices.SortFunc(list, func(a, b Target) int { return strings.Compare(a.Path, b.Path) })
 	return list, nil
@@ -81,15 +89,6 @@ func FolderOf(file string) string {
 		parts = parts[at:]
 	}
 	return path.Join(parts[:min(3, len(parts))]...)
-}
-
-func entryOf(all []store.Entry, folder string) *store.Entry {
-	for i := range all {
-		if all[i].Path == folder || slices.Contains(all[i].Twins, folder) {
-			return &all[i]
-		}
-	}
-	return nil
 }
 
 // Plan returns what Repair would do, without changing anything.
