@@ -73,7 +73,11 @@ func (s *Store) list(keep func(*schema.Session) *schema.Session) ([]Entry, error
 // ListOf is [Store.List] for the conversations in some folders, and for waiting ones
 // that are in none of them. Folders that do not exist are left out.
 func (s *Store) ListOf(folders []string) []Entry {
-	entries := s.entries(folders, func(sess *schema.Session) *schema.Session { return sess })
+	there := slices.DeleteFunc(slices.Clone(folders), func(name string) bool {
+		l, ok := s.lookAt(name)
+		return !ok || l.kind != folderKind
+	})
+	entries := s.entries(there, func(sess *schema.Session) *schema.Session { return sess })
 	slices.SortFunc(entries, func(a, b Entry) int { return cmp.Compare(a.Path, b.Path) })
 	return entries
 }
@@ -82,12 +86,13 @@ func (s *Store) ListOf(folders []string) []Entry {
 func (s *Store) entries(folders []string, keep func(*schema.Session) *schema.Session) []Entry {
 	entries := make([]Entry, len(folders))
 	inParallel(len(folders), func(i int) {
-		if e, _, _, ok := s.Describe(folders[i]); ok {
-			e.Session = keep(e.Session)
-			entries[i] = e
+		e, _, _, ok := s.Describe(folders[i])
+		if !ok { // the system does not show it
+			e = s.entry(s.at("", folders[i]))
 		}
+		e.Session = keep(e.Session)
+		entries[i] = e
 	})
-	entries = slices.DeleteFunc(entries, func(e Entry) bool { return e.Session == nil })
 	return s.withWaiting(withoutTwins(entries))
 }
 

@@ -67,3 +67,12 @@ func TestSessionsOld(t *testing.T) {
 		t.Errorf("it is still there: %v", err)
 	}
 }
+
+// TestNotShown checks that a folder that the system lists, but does not show, is not left out.
+func TestNotShown(t *testing.T) {
+	s := newTestStore(t)
+	folder := "conversations/2026-01-01/1000-chat-x-0001"
+	if all := s.entries([]string{folder}, outline); len(all) != 1 || all[0].Path != folder {
+		t.Errorf("%+v", all)
+	}
+}
