@@ -143,7 +143,11 @@ func (bd *Binder) staysRemoved(agent, nativeID string, s binding.Segment) (bool,
 
 // segments looks up the segments of a session.
 func (bd *Binder) segments(n session) ([]binding.Segment, error) {
-	all, err := bd.catalog.entriesOf(n.id)
+	of := bd.ws.Index.OfSession
+	if n.opened == nil && n.transcript != "" && len(bd.forks.transcripts.rootsOf(n.agent, n.transcript)) == 0 {
+		of = bd.ws.Index.OfEmpty
+	}
+	all, err := bd.catalog.entriesOf(n.id, of)
 	if err != nil {
 		return nil, err
 	}

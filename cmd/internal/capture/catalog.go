@@ -50,12 +50,13 @@ func (c *catalog) start(list func() ([]store.Entry, error)) {
 	}
 }
 
-// entriesOf returns at least the conversations that list a native session as a source.
-func (c *catalog) entriesOf(nativeID string) ([]store.Entry, error) {
+// entriesOf returns at least the conversations that list a native session as a source. of
+// looks them up outside of a scan.
+func (c *catalog) entriesOf(nativeID string, of func(nativeID string) ([]store.Entry, error)) ([]store.Entry, error) {
 	if c.scan != nil {
 		return c.scan.all()
 	}
-	return c.ws.Index.OfSession(nativeID)
+	return of(nativeID)
 }
 
 // entries returns the conversations. During a scan it returns those that existed at the

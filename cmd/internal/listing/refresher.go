@@ -223,7 +223,7 @@ func (r *refresher) sweepFrom(base *index) (s snapshot, err error) {
 		return s, err
 	}
 	few := len(sw.dirty) > 0 && len(sw.dirty) <= someChanges && next.mark == changes.Mark
-	if few && r.opts.Checks == ForCapture && base != nil && base.n > manyChanges {
+	if few && (r.opts.Checks == ForCapture || r.opts.Checks == AllFiles) && base != nil && base.n > manyChanges {
 		v, err := r.viewOf(base, sw.dirty)
 		return snapshot{view: v, state: next, stale: true, behind: true}, err
 	}

@@ -19,7 +19,10 @@ import (
 type Index struct {
 	store  *store.Store
 	behind *atomic.Bool // see Behind
+	looked *atomic.Bool // see OfSession
 }
+
+func newIndex(st *store.Store) Index { return Index{st, new(atomic.Bool), new(atomic.Bool)} }
 
 // open returns the listing for capture.
 func (x Index) open(checks listing.Checks) (*listing.Listing, error) {
@@ -51,9 +54,24 @@ func (x Index) described(checks listing.Checks) ([]store.Entry, error) {
 }
 
 // OfSession returns the conversations that may have records of a native session; see
-// [listing.OfSession].
+// [listing.OfSession]. The first call looks at the files of all conversations: what another
+// program wrote, or a cortext that was killed, is not noted, and a session that is not found
+// in its conversation would begin another one.
 func (x Index) OfSession(nativeID string) ([]store.Entry, error) {
-	l, err := x.open(listing.ForCapture)
+	if x.looked.Swap(true) {
+		return x.OfEmpty(nativeID)
+	}
+	return x.ofSession(nativeID, listing.AllFiles)
+}
+
+// OfEmpty is OfSession for a session without messages, which nothing can put into a second
+// conversation: it relies on what cortext noted and git shows.
+func (x Index) OfEmpty(nativeID string) ([]store.Entry, error) {
+	return x.ofSession(nativeID, listing.ForCapture)
+}
+
+func (x Index) ofSession(nativeID string, checks listing.Checks) ([]store.Entry, error) {
+	l, err := x.open(checks)
 	if err != nil {
 		return nil, err
 	}

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"cortext/cmd/internal/lifecycle"
@@ -117,7 +116,7 @@ func OpenNew(env Env, dir string) (*Workspace, error) {
 }
 
 func with(env Env, st *store.Store) *Workspace {
-	w := &Workspace{Conversations: Conversations{st, &Tree{store: st}, Index{st, new(atomic.Bool)}}, Env: env, Registry: registry.In(StateDir(env.Machine)), Here: registry.At(st.Root())}
+	w := &Workspace{Conversations: Conversations{st, &Tree{store: st}, newIndex(st)}, Env: env, Registry: registry.In(StateDir(env.Machine)), Here: registry.At(st.Root())}
 	w.Idle = Idle{w}
 	w.Status = Status{w.Conversations, &w.Config, &w.Events, env.Now}
 	w.Repository = Repository{st, &w.Config, env.Now}
