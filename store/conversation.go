@@ -304,6 +304,8 @@ func (tx *Tx) rename(words string) error {
 	old, from := c.file(sessionFile), c.path
 	c.move("", to)
 	c.s.sessions.move(old, c.file(sessionFile))
+	_ = closeFile(&c.holder)
+	_ = c.s.root.Rename(holderFile(from), holderFile(to)) // see Store.Written
 	c.s.ChangeList().note(from, to)
 	return c.s.syncNames(path.Dir(to))
 }

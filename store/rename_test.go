@@ -20,6 +20,9 @@ func TestRename(t *testing.T) {
 	}
 	c := create("2222abcd", "untitled")
 	must(t, c.Rename("the garden"))
+	if s.Written(c.Path()).IsZero() {
+		t.Error("it was not written here")
+	}
 	if !strings.Contains(c.Path(), "-plan-the-garden-") {
 		t.Errorf("it is %s", c.Path())
 	}
