@@ -146,6 +146,7 @@ func (e *changedError) Error() string {
 
 // apply makes the changes that are not made yet.
 func (j *journal) apply() error {
+	defer j.s.ChangeList().note(j.manifest.Path)
 	for i := range j.manifest.Changes {
 		c := &j.manifest.Changes[i]
 		if err := j.applyOne(c); err != nil {
@@ -297,6 +298,7 @@ func (j *journal) undo() error {
 	if err := j.wantUnchanged(); err != nil {
 		return err
 	}
+	defer j.s.ChangeList().note(j.manifest.Path)
 	for i, c := range slices.Backward(j.manifest.Changes) {
 		if err := j.undoOne(i, &c); err != nil {
 			return fmt.Errorf("restore %q: %w", c.File, err)

@@ -146,6 +146,8 @@ func TestRepair(t *testing.T) {
 			plan, err := s.Repairs().Plan(c, copies)
 			must(t, err)
 			wantSameTree(t, "a plan", before, tree(t, s))
+			mark, end, err := s.ChangeList().Start()
+			must(t, err)
 			r, err := s.Repairs().Repair(c, copies)
 			must(t, err)
 			if len(r.Steps) == 0 || len(r.Lost) > 0 || len(plan.Steps) != len(r.Steps) {
@@ -176,8 +178,13 @@ func TestRepair(t *testing.T) {
 			if err != nil || len(past) != 1 || past[0].Path != c.path {
 				t.Fatalf("%d repairs, %v", len(past), err)
 			}
+			repaired, ok := s.ChangeList().Since(mark, end)
 			must(t, s.Repairs().Undo(past[0]))
 			wantSameTree(t, "undone", before, tree(t, s))
+			undone, alsoOK := s.ChangeList().Since(mark, repaired.End)
+			if want := []string{c.path}; !ok || !alsoOK || !slices.Equal(repaired.Folders, want) || !slices.Equal(undone.Folders, want) {
+				t.Errorf("noted as changed: by the repair %q, by its undoing %q", repaired.Folders, undone.Folders)
+			}
 		})
 	}
 }
