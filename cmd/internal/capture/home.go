@@ -120,7 +120,8 @@ func (hs *homes) findFolder(s *binding.Segment) (*store.Conversation, error) {
 		if err != nil || s.ID == "" || conv.LogsAbsent() {
 			return conv, err
 		}
-		if (schema.SameConversation(id, s.ID) || workspace.MadeUp(s.Path, id, s.ID)) && hs.ws.Store.HasRecords(s.Path) {
+		isIt := schema.SameConversation(id, s.ID) || workspace.MadeUp(s.Path, id, s.ID) && !hs.isElsewhere(s.ID)
+		if isIt && hs.ws.Store.HasRecords(s.Path) {
 			return conv, nil
 		} // otherwise it is new, or another folder now has its records
 		if err := conv.Close(); err != nil {
@@ -141,6 +142,13 @@ func (hs *homes) findFolder(s *binding.Segment) (*store.Conversation, error) {
 	}
 	s.Path = e.Path
 	return hs.ws.Store.Open(e)
+}
+
+// isElsewhere reports whether a folder says that it is the conversation with an id, as when a
+// person gave its name to the folder of another one.
+func (hs *homes) isElsewhere(id string) bool {
+	e, ok, err := hs.ws.ByConversation(id)
+	return err == nil && ok && !e.Waiting
 }
 
 // putBack recreates the folder of a conversation, with the records that wait for it.
