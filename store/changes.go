@@ -3,9 +3,11 @@ package store
 import (
 	"bytes"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
+	"io/fs"
 	"os"
 	"strings"
 
@@ -103,11 +105,14 @@ func (l ChangeList) note(folders ...string) {
 	}
 	for range 3 {
 		f, info, _, err := lines.Open(l.files.root, changesFile, os.O_WRONLY|os.O_APPEND, 0)
-		if err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
 			return
 		}
-		n, err := f.WriteString(text)
-		if closeErr := f.Close(); err != nil || closeErr != nil || n < len(text) {
+		if err == nil {
+			_, err = f.WriteString(text)
+			err = errors.Join(err, f.Close())
+		}
+		if err != nil {
 			_ = l.files.root.Remove(changesFile)
 			return
 		}

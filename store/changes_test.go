@@ -1,6 +1,8 @@
 package store
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -93,5 +95,15 @@ func TestChanges(t *testing.T) {
 	}
 	if got, ok := s.ChangeList().Since(mark, from); !ok || got.End != int64(len(b)) {
 		t.Errorf("half a line at the end: %v, end %d of %d", ok, got.End, len(b))
+	}
+
+	// A list that cannot be written to would not tell of the change. (A file without write
+	// permission is one, but root may write to it.)
+	if err := errors.Join(os.Remove(filepath.Join(dir, changesFile)), os.Mkdir(filepath.Join(dir, changesFile), 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	_ = c.Edit(func(s *schema.Session) error { s.Title = "four"; return nil })
+	if _, err := os.Lstat(filepath.Join(dir, changesFile)); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a list that cannot be written to stays: %v", err)
 	}
 }
