@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -226,9 +227,15 @@ func State(root string) string {
 	if err != nil {
 		head, _ = os.ReadFile(filepath.Join(dir, "HEAD"))
 	}
-	info, err := os.Stat(filepath.Join(dir, "index"))
+	index := filepath.Join(dir, "index")
+	info, err := os.Stat(index)
 	if err != nil {
 		return string(head)
 	}
-	return fmt.Sprintf("%s%d %d", head, info.Size(), info.ModTime().UnixNano())
+	state := fmt.Sprintf("%s%d %d", head, info.Size(), info.ModTime().UnixNano())
+	if info.ModTime().Nanosecond() == 0 { // whole seconds, in which git may write several of that size
+		content, _ := os.ReadFile(index)
+		state += fmt.Sprintf(" %08x", crc32.ChecksumIEEE(content))
+	}
+	return state
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // try runs git as a user would, in dir, and returns its output; it may fail.
@@ -203,5 +204,35 @@ func TestPlaces(t *testing.T) {
 	}
 	if got, want := Worktrees(t.Context(), dir), []string{real(t, r.root), dir}; !slices.Equal(got, want) {
 		t.Errorf("the work trees are %q, want %q", got, want)
+	}
+}
+
+// TestState: where file times are whole seconds, a reset in the second of the one before
+// changes the fingerprint.
+func TestState(t *testing.T) {
+	dir := newRepo(t).root
+	seen := map[string]string{}
+	at := time.Unix(1700000000, 0)
+	for _, content := range []string{"one", "two"} {
+		if err := os.WriteFile(filepath.Join(dir, "f"), []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		must(t, dir, "add", "f")
+		must(t, dir, "commit", "-qm", content)
+		must(t, dir, "tag", content)
+	}
+	for _, tag := range []string{"one", "two"} {
+		must(t, dir, "reset", "-q", "--hard", tag)
+		if err := os.Chtimes(filepath.Join(dir, ".git", "index"), at, at); err != nil {
+			t.Fatal(err)
+		}
+		state := State(dir)
+		if other, ok := seen[state]; ok {
+			t.Errorf("%s is %q, and so is %s", tag, state, other)
+		}
+		if again := State(dir); again != state {
+			t.Errorf("%s is %q, then %q", tag, state, again)
+		}
+		seen[state] = tag
 	}
 }
