@@ -71,6 +71,7 @@ func (n Notes) read(c *store.Conversation, use NotesUse) (state *notes.Notes, h 
 	// Another branch, or too many new messages; or what the notes cover has changed.
 	if kept.Last != "" && (len(h.Messages) > 0 && h.Messages[0].ParentID != kept.Last || revised(c, kept.Logs, h)) {
 		kept = cachedNotes{}
+		_ = n.store.RemoveCache(notesName(c.Path())) // it may quote what another clone redacted
 		if h, _, err = c.History(store.Limit{Tokens: NotesTokens}); err != nil {
 			return nil, h, err
 		}

@@ -118,6 +118,9 @@ func TestNotesAreRevised(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			if _, stays := w.Store.ReadCache(notesName(c.Path())); stays != (name == "nothing that matters") {
+				t.Errorf("after a look the cached notes are there: %v", stays)
+			}
 			extended := notesText(t, w, c)
 			if b, _ := json.MarshalIndent(looked, "", " "); string(b) != extended || !strings.Contains(extended, tc.want) {
 				t.Fatalf("who only looks sees\n%s\nand who keeps it\n%s", b, extended)
