@@ -62,6 +62,7 @@ func (s screen) report(err error) {
 	if errors.Is(err, errSilent) {
 		return
 	}
+	err = git.JoinNotFetched(err)
 	text := err.Error()
 	if above := (*git.ShownError)(nil); errors.As(err, &above) {
 		text = strings.Replace(text, above.Error(), "git failed, as it says above", 1)

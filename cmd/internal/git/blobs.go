@@ -88,6 +88,25 @@ func WithoutNotFetched(err error) (missing []*NotFetchedError, rest error) {
 	return missing, errors.Join(others...)
 }
 
+// JoinNotFetched replaces the [*NotFetchedError]s of a joined error by one for each repository,
+// if there are several.
+func JoinNotFetched(err error) error {
+	several := 0
+	for _, e := range parts(err) {
+		if errors.As(e, new(*NotFetchedError)) {
+			several++
+		}
+	}
+	if several < 2 {
+		return err
+	}
+	missing, rest := WithoutNotFetched(err)
+	for _, m := range missing {
+		rest = errors.Join(rest, m)
+	}
+	return rest
+}
+
 // parts returns the errors that were joined. An error of [fmt.Errorf] that wraps several has a
 // text of its own, so it is not taken apart.
 func parts(err error) (list []error) {
