@@ -401,6 +401,33 @@ func TestAgentKilled(t *testing.T) {
 	}
 }
 
+// TestBeginFails: a new conversation is paused if its launch fails.
+func TestBeginFails(t *testing.T) {
+	dir := t.TempDir()
+	must(t, "-C", dir, "init")
+	agent := filepath.Join(dir, "agent")
+	bin, err := built()
+	if err == nil {
+		err = os.WriteFile(agent, []byte("#!/bin/sh\necho 1.18.33\n"), 0o755)
+	}
+	if err == nil {
+		err = os.MkdirAll(filepath.Join(dir, ".workspace/local/cache"), 0o700)
+	}
+	if err == nil { // where the session to import is written
+		err = os.WriteFile(filepath.Join(dir, ".workspace/local/cache/launch"), nil, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	term := commandInTerminal(t, dir, exec.Command("sh", "-c", `export HOME="$PWD" CORTEXT_OPENCODE="$PWD/agent"; "$0" --new plan topic --agent opencode; echo "code $?"`, filepath.Join(bin, "cortext")))
+	if err := term.WaitFor("code 1", patience); err != nil || !strings.Contains(term.Screen(), `error: make ".workspace/local/cache/launch"`) {
+		t.Fatalf("%v\n%s", err, term.Screen())
+	}
+	if list := must(t, "-C", dir, "list", "--json"); !strings.Contains(list, `"status":"paused"`) {
+		t.Error(list)
+	}
+}
+
 // TestConfigEdit: an editor gets the file, and what it wrote is checked and stays. A new
 // file of the user's lists the settings without setting any.
 func TestConfigEdit(t *testing.T) {

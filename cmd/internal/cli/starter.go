@@ -88,7 +88,10 @@ func (s starter) start(ctx context.Context, chat newChat) error {
 	}
 	s.app.screen.paused(paused)
 	fmt.Fprintln(s.app.screen.errw, visible(e.Path))
-	return s.resume(ctx, e)
+	if err := s.resume(ctx, e); err != nil {
+		return errors.Join(err, s.w.Pause(e.Path)) // no agent has it open
+	}
+	return nil
 }
 
 // fork forks a conversation and starts an agent on the new one.
