@@ -169,9 +169,7 @@ func (f sessionFolder) readRaw() ([]byte, error) {
 		return raw, nil
 	}
 	raw, err := f.s.readRegular(name)
-	if marks := bytes.Count(raw, redactedMark); marks > 0 {
-		dropBackup(f.s.Files, strings.TrimSuffix(f.dir, "/"+sessionDir), marks)
-	}
+	f.dropBackup(raw)
 	if err == nil {
 		f.s.sessions.put(name, info, raw)
 	}
@@ -180,13 +178,16 @@ func (f sessionFolder) readRaw() ([]byte, error) {
 
 var redactedMark = []byte("[redacted: ")
 
-// dropBackup removes the backup of a conversation if it has fewer redactions than its
-// session.json, where a merge may have brought them from another clone. The next write makes
-// another backup.
-func dropBackup(s *Files, conversation string, redactions int) {
-	backup := backupFile(conversation)
-	if raw, err := s.readRegular(backup); err == nil && bytes.Count(raw, redactedMark) < redactions {
-		_ = s.root.Remove(backup)
+// dropBackup removes the backup of a session.json that has more redactions, which a merge may
+// have brought from another clone. The next write makes another backup.
+func (f sessionFolder) dropBackup(now []byte) {
+	redactions := bytes.Count(now, redactedMark)
+	if redactions == 0 {
+		return
+	}
+	backup := backupFile(strings.TrimSuffix(f.dir, "/"+sessionDir))
+	if raw, err := f.s.readRegular(backup); err == nil && bytes.Count(raw, redactedMark) < redactions {
+		_ = f.s.root.Remove(backup)
 	}
 }
 

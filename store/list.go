@@ -1,7 +1,6 @@
 package store
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"io"
@@ -270,7 +269,8 @@ func (s *Store) Describe(folder string) (e Entry, l Look, known, ok bool) {
 	c := s.at("", folder)
 	if l.whole() {
 		if raw, ok := readLooked(filepath.Join(s.dir, filepath.FromSlash(c.file(sessionFile))), l.session); ok {
-			if sess := c.plain(raw, l.messages.size); sess != nil && l.messages.kind == regularKind && !bytes.Contains(raw, redactedMark) {
+			c.dropBackup(raw)
+			if sess := c.plain(raw, l.messages.size); sess != nil && l.messages.kind == regularKind {
 				return Entry{Path: folder, Session: sess}, l, l.Settled(now), true
 			}
 		}
