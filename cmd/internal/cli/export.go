@@ -187,7 +187,7 @@ func (t *exportTarget) check(conversations int) error {
 		t.folder = file
 		return os.MkdirAll(file, 0o777)
 	case conversations > 1 && !t.options.bundle:
-		return &usageError{fmt.Sprintf("-o %s is a file, and there are %d conversations", out, conversations), "name a folder, or end the name with a slash"}
+		return &usageError{fmt.Sprintf("-o %s names one file, and there are %d conversations", out, conversations), "name a folder that exists, or end the name with a slash"}
 	case t.options.format == "" && !t.options.bundle && t.options.extension() != "" && t.options.extension() != t.format.Name:
 		return &usageError{fmt.Sprintf("there is no format %q", t.options.extension()), "the formats are " + strings.Join(formatNames(), ", ") + ": --format chooses one for a file with any name"}
 	}

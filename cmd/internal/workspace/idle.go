@@ -71,6 +71,9 @@ func (i Idle) PauseAmong(ctx context.Context, active []store.Entry, nativeID str
 		if unchanged[files[n]] {
 			continue
 		}
+		if err := ctx.Err(); err != nil {
+			return paused, err // the next session pauses the rest
+		}
 		if err := i.ws.Pause(e.Path); err != nil {
 			return paused, err
 		}
