@@ -31,6 +31,12 @@ func (bd *Binder) Bind(agent inject.Agent, nativeID, transcript string) (*bindin
 	return bd.bind(session{agent: agent, id: nativeID, transcript: transcript})
 }
 
+// BindResumed is [Binder.Bind] for a session that its agent resumes. On another machine it may
+// have gone on in other conversations meanwhile, so it looks for their sources again.
+func (bd *Binder) BindResumed(agent inject.Agent, nativeID, transcript string) (*binding.Binding, error) {
+	return bd.bindListed(session{agent: agent, id: nativeID, transcript: transcript})
+}
+
 // A session is a native session to bind.
 type session struct {
 	agent      inject.Agent
@@ -67,8 +73,8 @@ func (bd *Binder) bind(n session) (*binding.Binding, error) {
 	return b, bd.update(n, b)
 }
 
-// bindListed is Bind for callers that list the conversations anyway. It also finds sources
-// that git brought and that neither the registry nor the cache knows.
+// bindListed is Bind for callers that can afford to look at all conversations. It also finds
+// sources that git brought and that neither the registry nor the cache knows.
 func (bd *Binder) bindListed(n session) (*binding.Binding, error) {
 	b, err := bd.bind(n)
 	if err != nil || len(b.Segments) == 0 {

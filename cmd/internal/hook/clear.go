@@ -38,7 +38,7 @@ func (h *handler) cleared(agent inject.Agent, e inject.Event, t *binding.Binding
 // resumed makes the paused conversation of a session active that the user resumed or
 // branched with the agent's own means, unless the user stopped it.
 func (h *handler) resumed(agent inject.Agent, e inject.Event) error {
-	b, err := h.capture.Bind(agent, e.NativeID, e.Transcript)
+	b, err := h.capture.BindResumed(agent, e.NativeID, e.Transcript)
 	if err != nil || !b.Bound() || b.Stopped {
 		return err
 	}
