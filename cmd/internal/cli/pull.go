@@ -21,9 +21,10 @@ if history was rewritten, in the upstream or here after you had pushed it: a mer
 back what was removed.
 
 If one side deleted a conversation that the other continued, as the revert of the commit
-that created it does, the conversation stays. In the middle of a merge, rebase or cherry-pick
-with such a conflict, pull resolves it and leaves git --continue to you, unless it was all
-that was left of a merge.
+that created it does, the conversation stays. If both sides renamed its folder, both folders
+stay until the next stop. In the middle of a merge, rebase or cherry-pick with such a
+conflict, pull resolves it and leaves git --continue to you, unless it was all that was left
+of a merge.
 
 With "commit: ref" it fetches the refs of all clones, and merges them into the conversations
 of this work tree. Your branches, the index and other files stay as they are.`,
