@@ -275,10 +275,14 @@ const (
 	placeholder = "[The previous response was interrupted before it completed.]"
 )
 
-// isSummary reports whether a user's turn is the summary of a compression. A typed
-// turn may mention the tag, but does not begin with it.
+// isSummary reports whether a user's turn is the summary of a compression. A typed turn may
+// mention the tag, but does not begin with it. A model may put all of the summary in a code fence.
 func isSummary(s string) bool {
 	s = strings.TrimSpace(s)
+	if strings.HasPrefix(s, "```") && strings.HasSuffix(s, "\n```") {
+		_, fenced, _ := strings.Cut(s, "\n")
+		s = strings.TrimSpace(fenced)
+	}
 	return strings.HasPrefix(s, summaryTag) || strings.HasPrefix(s, "<scratchpad>") && strings.Contains(s, summaryTag)
 }
 

@@ -182,9 +182,11 @@ func TestUserTurns(t *testing.T) {
 		`"what is --- Content from referenced files ---\n?"`:                                                 "what is --- Content from referenced files ---\n?",
 		`[{"text":"@a.md bob @x.org"}],"displayContent":[{"text":"@a.md bob@x.org"}]`:                        "@a.md bob@x.org",
 		`[{"text":"@a.md bob @x.org"}],"displayContent":[{"text":"short"}]`:                                  "@a.md bob @x.org",
-		`"<state_snapshot> is what?"`: "",
-		`"what is <state_snapshot>?"`: "what is <state_snapshot>?",
-		`"Please continue."`:          "Please continue.",
+		`"<state_snapshot> is what?"`:                                         "",
+		"\"```xml\\n<state_snapshot>x</state_snapshot>\\n```\"":               "",
+		"\"```xml\\n<state_snapshot>x</state_snapshot>\\n```\\nwhat is it?\"": "```xml\n<state_snapshot>x</state_snapshot>\n```\nwhat is it?",
+		`"what is <state_snapshot>?"`:                                         "what is <state_snapshot>?",
+		`"Please continue."`:                                                  "Please continue.",
 	} {
 		lines := linesOf(`{"id":"z","type":"user","content":"first"}`, `{"id":"a","type":"user","content":`+content+`}`, `{"id":"q","type":"gemini","content":"x","model":"m"}`)
 		_, b, _ := gather(t, write(t, lines), inject.Options{})
