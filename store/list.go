@@ -45,6 +45,7 @@ func (s *Store) Outlines() ([]Entry, error) { return s.list(outline) }
 func outline(s *schema.Session) *schema.Session {
 	return &schema.Session{
 		Version: s.Version, Title: s.Title, ConversationID: s.ConversationID, Status: s.Status, CreatedAt: s.CreatedAt,
+		WorkingDir:  s.WorkingDir,
 		AgentConfig: schema.AgentConfig{Agent: s.AgentConfig.Agent, Model: s.AgentConfig.Model},
 		Tags:        s.Tags, ConversationType: s.ConversationType, Git: s.Git, Archived: s.Archived, ArchivedSet: s.ArchivedSet, Links: s.Links,
 		LastActive: s.LastActive, MessageCount: s.MessageCount, Tokens: s.Tokens, CountedBytes: s.CountedBytes, Sources: s.Sources, ID: s.ID,

@@ -17,7 +17,7 @@ func TestOutlines(t *testing.T) {
 	text := func(s string) *schema.Stamp[string] { return &schema.Stamp[string]{At: schema.NewTime(start), To: s} }
 	want := &schema.Session{
 		ID: testID("2222abcd"), CreatedAt: schema.NewTime(start), Title: "A", TitleSet: text("A"), ContextSummary: "long", SummarySet: text("long"),
-		Description: "a prompt", Notes: "a note", Tags: []string{"x"}, AgentConfig: schema.AgentConfig{Agent: "claude", Model: "m", Arguments: "b"},
+		WorkingDir: "sub", Description: "a prompt", Notes: "a note", Tags: []string{"x"}, AgentConfig: schema.AgentConfig{Agent: "claude", Model: "m", Arguments: "b"},
 		Links: &schema.Links{Parent: testID("0000aaaa")}, Sources: []schema.Source{{Agent: "claude", NativeID: "n1"}},
 	}
 	_, err := s.Create("plan", "x", want, nil)
@@ -44,7 +44,7 @@ func TestOutlines(t *testing.T) {
 			t.Errorf("an outline has %+v", s)
 		}
 	}
-	if s := outlines[0].Session; s.ID != want.ID || s.Title != "A" || len(s.Tags)+len(s.Sources) != 2 || s.AgentConfig.Model != "m" || s.Links.Parent != want.Links.Parent {
+	if s := outlines[0].Session; s.ID != want.ID || s.Title != "A" || s.WorkingDir != "sub" || len(s.Tags)+len(s.Sources) != 2 || s.AgentConfig.Model != "m" || s.Links.Parent != want.Links.Parent {
 		t.Errorf("the outline of %+v is %+v", want, s)
 	}
 }
