@@ -41,7 +41,7 @@ func TestLogSettings(t *testing.T) {
 		}
 		named, err := CommitsWith(ctx, root, "Id", "a")
 		note("with", named, err)
-		since, err := Since(ctx, root, long, 10)
+		since, err := Since(ctx, root, long, 10, "conversations")
 		note("since", since, err)
 		for line := range 2 {
 			id, was, err := LastChange(ctx, root, "f", line)
@@ -75,5 +75,59 @@ func TestLogSettings(t *testing.T) {
 	}
 	if want[0] != "first: 1, <nil>" || !slices.Contains(want, "had: true, <nil>") || !strings.Contains(want[1], "[f g]") {
 		t.Errorf("read: %q", want)
+	}
+}
+
+// TestSince: of a workspace in a folder of the repository, a commit that changed only the excepted
+// folder counts as nothing, and one that changed files beside the workspace does not.
+func TestSince(t *testing.T) {
+	r := newRepo(t)
+	for _, names := range []string{"d/conversations/a", "d/f", "beside", "d/conversations/b d/g", "conversations/c", ""} {
+		for _, name := range strings.Fields(names) {
+			r.write(name, name)
+		}
+		r.git("add", "-A")
+		r.git("commit", "-q", "--allow-empty", "-m", "<"+names+">")
+	}
+	r.git("checkout", "-q", "-b", "side", "HEAD~")
+	r.git("commit", "-q", "--allow-empty", "-m", "side")
+	r.git("checkout", "-q", "-")
+	r.git("merge", "-q", "-m", "merge", "side")
+	for dir, want := range map[string]string{
+		"":  "merge [] false, <> [] true, side [] true, <conversations/c> [] true, <d/conversations/b d/g> [d/conversations/b d/g] false, <beside> [beside] false, <d/f> [d/f] false, <d/conversations/a> [d/conversations/a] false",
+		"d": "merge [] false, <> [] true, side [] true, <conversations/c> [] false, <d/conversations/b d/g> [g] false, <beside> [] false, <d/f> [f] false, <d/conversations/a> [] true",
+	} {
+		all, err := Since(t.Context(), filepath.Join(r.root, dir), time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC), 100, "conversations")
+		var got []string
+		for _, c := range all {
+			got = append(got, fmt.Sprint(c.Subject, " ", c.Paths, " ", c.Nothing))
+		}
+		slices.Sort(got)
+		sorted := strings.Split(want, ", ")
+		slices.Sort(sorted)
+		if err != nil || !slices.Equal(got, sorted) {
+			t.Errorf("in %q: %q, %v, want %q", dir, got, err, sorted)
+		}
+	}
+}
+
+// TestKnownInHead: it says the same as Known of files that are committed, from a folder, too.
+func TestKnownInHead(t *testing.T) {
+	r := newRepo(t)
+	r.write("d/f", "1\n")
+	r.write("d/*", "1\n")
+	r.write("f", "1\n")
+	r.git("add", "-A")
+	r.git("commit", "-qm", "one")
+	for _, dir := range []string{"", "d"} {
+		for _, paths := range [][]string{nil, {"f", "g", "d/f"}, {"*"}} {
+			want, err := Known(t.Context(), filepath.Join(r.root, dir), paths)
+			got, inHead := KnownInHead(t.Context(), filepath.Join(r.root, dir), paths)
+			for _, path := range paths {
+				if err != nil || inHead != nil || got[path] != want[path] {
+					t.Errorf("%s in %q: %v, %v; in the index %v, %v", path, dir, got[path], inHead, want[path], err)
+				}
+			}
+		}
 	}
 }

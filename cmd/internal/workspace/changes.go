@@ -45,14 +45,14 @@ func (t *Tree) Changes(ctx context.Context, s *schema.Session, last time.Time, s
 	}
 	ctx, cancel := context.WithTimeout(ctx, changesWait)
 	defer cancel()
-	commits, err := git.Since(ctx, root, last, mostCommits)
+	commits, err := git.Since(ctx, root, last, mostCommits, conversationsDir)
 	if err != nil {
 		return nil // even if there is no commit yet
 	}
 	files := t.filesOf(s, state)
 	c := &resume.Changes{Commits: len(commits), More: len(commits) == mostCommits}
 	for _, commit := range commits {
-		if ours(commit.Paths) {
+		if commit.Nothing { // it only saved conversations, as cortext's commit at a stop
 			c.Commits--
 			continue
 		}
@@ -73,7 +73,11 @@ func (t *Tree) Changes(ctx context.Context, s *schema.Session, last time.Time, s
 	slices.Sort(gone)
 	// git takes the paths as arguments, and systems limit the length of the list.
 	gone = gone[:min(mostAsked, len(gone))]
-	known, err := git.Known(ctx, root, gone)
+	ask := git.KnownInHead
+	if t.IsSparse() {
+		ask = git.Known
+	}
+	known, err := ask(ctx, root, gone)
 	for _, path := range gone {
 		switch {
 		case err != nil || known[path] == git.Skipped:
@@ -82,12 +86,6 @@ func (t *Tree) Changes(ctx context.Context, s *schema.Session, last time.Time, s
 		}
 	}
 	return c
-}
-
-// ours reports whether a commit only saved conversations, like cortext's commit at a
-// stop.
-func ours(paths []string) bool {
-	return len(paths) > 0 && !slices.ContainsFunc(paths, func(p string) bool { return !strings.HasPrefix(p, "conversations/") })
 }
 
 // filesOf returns the files of a conversation, relative to the workspace, that are in it
