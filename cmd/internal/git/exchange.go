@@ -306,7 +306,8 @@ func (x Exchange) wantMergeable(ctx context.Context, up upstream) error {
 	return x.wantCommitted(ctx, theirs)
 }
 
-// namedPaths returns the paths that a command of git's names, from the top of the work tree.
+// namedPaths returns the paths that a command of git's names: ls-tree relative to root, the others
+// from the top of the work tree.
 func namedPaths(ctx context.Context, root, command string, args ...string) (list []string, err error) {
 	out, err := read(ctx, root, slices.Concat([]string{command, "--name-only", "-z"}, args)...)
 	if err != nil || out == "" {

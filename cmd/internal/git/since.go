@@ -30,7 +30,7 @@ func Since(ctx context.Context, root string, after time.Time, most int, except s
 	const begin = "\x01"
 	out, err := read(ctx, root, "--no-literal-pathspecs", "-c", "core.quotePath=false", "log", "-z", "--name-only", "--no-renames", "--no-ext-diff", "--no-textconv",
 		"--full-history", "--sparse", // list a commit even if all of its files are excepted
-		fmt.Sprintf("--max-count=%d", most), fmt.Sprintf("--since=%d", after.Unix()), "--format="+begin+"%ct,%p,%s", "--", ":/", ":(exclude,literal)"+except)
+		fmt.Sprintf("--max-count=%d", most), fmt.Sprintf("--since=%d", after.Unix()), "--format="+begin+"%ct,%P,%s", "--", ":/", ":(exclude,literal)"+except)
 	if err != nil {
 		return nil, err
 	}
@@ -77,14 +77,11 @@ func KnownInHead(ctx context.Context, root string, paths []string) (map[string]K
 	if len(paths) == 0 {
 		return known, nil
 	}
-	out, err := read(ctx, root, append([]string{"ls-tree", "-z", "--name-only", "HEAD", "--"}, paths...)...)
-	if err != nil {
-		return nil, err
-	}
-	for path := range strings.SplitSeq(out, "\x00") {
+	tracked, err := namedPaths(ctx, root, "ls-tree", append([]string{"HEAD", "--"}, paths...)...)
+	for _, path := range tracked {
 		known[path] = Tracked
 	}
-	return known, nil
+	return known, err
 }
 
 // Known returns what git knows about the paths.

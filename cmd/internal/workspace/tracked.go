@@ -50,8 +50,9 @@ func (t *Tree) noteTracked(ctx context.Context, note func(string)) {
 }
 
 // OneSided describes the conflicts that git leaves to the user: conversations that one side
-// of a merge removed and the other continued, or that both renamed, and logs that one side continued while the
-// other moved the workspace. A path limits it to the conversation in that folder.
+// of a merge removed and the other continued, or that both renamed, and logs that one side
+// continued while the other moved the workspace. A path limits it to the conversation in that
+// folder.
 func (t *Tree) OneSided(ctx context.Context, path string) (texts []string, err error) {
 	op := t.Operation()
 	if op == "" || op == "bisect" {
