@@ -128,7 +128,9 @@ func renamedTwice(stages, blobs map[string]string, dir string) (list []Renamed, 
 		byBlob := func(a, b string) int { return cmp.Compare(blobs[a], blobs[b]) }
 		slices.SortStableFunc(ours, byBlob)
 		slices.SortStableFunc(theirs, byBlob)
-		if len(gone) != len(ours) || !slices.EqualFunc(ours, theirs, func(a, b string) bool { return blobs[a] == blobs[b] }) {
+		same := slices.EqualFunc(ours, theirs, func(a, b string) bool { return blobs[a] == blobs[b] })
+		alone := len(ours) == 1 && len(theirs) == 1 // git before 2.33 leaves both versions, not what it merged
+		if len(gone) != len(ours) || !same && !alone {
 			continue
 		}
 		for i, path := range gone {
