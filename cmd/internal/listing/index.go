@@ -22,7 +22,7 @@ import (
 // when it is first read, so that any damage counts as a missing index.
 
 const (
-	indexMagic = "cortext listing index 8"
+	indexMagic = "cortext listing index 9"
 	headBytes  = 512
 	blockBytes = 32 << 10
 	rowBytes   = 96
@@ -44,6 +44,7 @@ const (
 	baseSection             // rows by the hash of their folder's own name, and of ids that folding changes
 	jsonSection             // rows as --json prints them, separated by commas
 	sourceSection           // the sources of each row, after a table of where they begin
+	activeSection           // the active rows, in order
 	titleSection            // rows by the hash of their folded title
 	termSection             // the terms of names, first prompts and summaries: see [builder.addTerms]
 	placeSection            // where the hits of each term begin
@@ -145,7 +146,8 @@ func openIndex(in io.ReaderAt, size int64, closer func() error) (*index, error) 
 		at += s.size[k]
 	}
 	if size != s.data+at || blocks != (at+blockBytes-1)/blockBytes || s.size[rowSection] != int64(s.n)*rowBytes ||
-		s.size[lookSection] != int64(s.n)*store.LookBytes || s.size[signatureSection] != int64(s.n)*signatureBytes || s.size[idSection]%slotBytes+s.size[folderSection]%slotBytes+s.size[baseSection]%slotBytes+s.size[titleSection]%slotBytes != 0 {
+		s.size[lookSection] != int64(s.n)*store.LookBytes || s.size[signatureSection] != int64(s.n)*signatureBytes || s.size[activeSection]%4 != 0 ||
+		s.size[idSection]%slotBytes+s.size[folderSection]%slotBytes+s.size[baseSection]%slotBytes+s.size[titleSection]%slotBytes != 0 {
 		return nil, errDamaged
 	}
 	s.sums = head[headBytes:s.data]
@@ -294,6 +296,19 @@ func (x *index) sources(i int) (list []schema.Source, err error) {
 		err = errDamaged
 	}
 	return list, err
+}
+
+// active returns the active rows, in order. They are few, and asked for in every hook.
+func (x *index) active() (rows []int, err error) {
+	list, err := x.sections.bytes(activeSection, 0, x.sections.size[activeSection])
+	for ; err == nil && len(list) > 0; list = list[4:] {
+		row := int(binary.LittleEndian.Uint32(list))
+		if row >= x.n {
+			return nil, errDamaged
+		}
+		rows = append(rows, row)
+	}
+	return rows, err
 }
 
 // allWords returns the strings that rows share.

@@ -112,15 +112,49 @@ func (l *Listing) Select(f Filter) (at []int) {
 
 func (v *view) selectAll(f *Filter) (at []int, err error) {
 	s, err := v.selector(f)
-	if err == nil {
-		err = s.decide(v.base)
-	}
 	if err != nil {
+		return nil, err
+	}
+	if f.selectsActive() {
+		return v.selectActive(s)
+	}
+	if err := s.decide(v.base); err != nil {
 		return nil, err
 	}
 	at = make([]int, 0, v.layout.n)
 	err = v.eachSelected(s, func(i int) bool { at = append(at, i); return true })
 	return at, err
+}
+
+// selectActive is selectAll for a filter that selects no other conversations than active ones.
+func (v *view) selectActive(s *selector) ([]int, error) {
+	rows, err := v.base.active()
+	if err != nil {
+		return nil, err
+	}
+	rows = slices.DeleteFunc(rows, func(row int) bool {
+		ok, e := s.selected(v.base, row)
+		err = cmp.Or(err, e)
+		return !ok
+	})
+	return v.positions(rows, func(r *record) bool { return s.filter.Selects(&r.Row) }), err
+}
+
+// positions returns the sorted positions of those of the given rows of the index that are
+// left, and of those added rows for which also returns true.
+func (v *view) positions(rows []int, also func(r *record) bool) (at []int) {
+	for _, row := range rows {
+		if i, ok := v.layout.position(row); ok {
+			at = append(at, i)
+		}
+	}
+	for _, s := range v.layout.spans {
+		if s.base < 0 && also(v.added[s.added]) {
+			at = append(at, s.at)
+		}
+	}
+	slices.Sort(at)
+	return at
 }
 
 // Sort sorts positions. The sort is stable.
@@ -351,7 +385,7 @@ func (v *view) page(s Selection) (p *Page, err error) {
 // because they are completed or archived. If the filter names statuses, it counts only
 // archived ones.
 func (v *view) selectCounting(p *Page, f *Filter) (at []int, err error) {
-	if f.All && f.Archived {
+	if f.Archived && (f.All || len(f.Statuses) > 0) { // nothing is hidden
 		return v.selectAll(f)
 	}
 	if _, err := v.base.sections.load(rowSection); err != nil {

@@ -17,6 +17,9 @@ func large(t *testing.T) (x *index, file []byte) {
 	for i := range 20_000 {
 		r := &record{}
 		r.Path = fmt.Sprintf("conversations/2026-03-01/%05d-plan-%s-abcd", i, someWords[i%len(someWords)])
+		if r.Type = "plan"; i%5_000 == 9 {
+			r.Status = "active"
+		}
 		r.Title, r.ID = fmt.Sprintf("%s %d", someWords[i/7%len(someWords)], i), fmt.Sprintf("01%024d", i)
 		records = append(records, r)
 	}
@@ -106,6 +109,28 @@ func TestReadsNothingInVain(t *testing.T) {
 	}
 }
 
+// TestActiveReadsLittle: the few active conversations are found without a look at the others.
+func TestActiveReadsLittle(t *testing.T) {
+	_, file := large(t)
+	in := &countingReader{in: bytes.NewReader(file)}
+	x, err := openIndex(in, int64(len(file)), func() error { return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	in.from, in.end = x.sections.data, int64(len(file))
+	v, err := newView(x, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := v.page(Selection{Filter: Filter{Statuses: []string{"Active"}, Archived: true}, Limit: Looked})
+	if err != nil || p.Len() != 4 || p.Total != 4 {
+		t.Fatalf("%+v, error %v", p, err)
+	}
+	if n := in.read.Load(); n > 8*blockBytes { // one for each row, and for the list of them and the words
+		t.Errorf("%d of %d bytes were read", n, len(file))
+	}
+}
+
 // A countingReader counts the bytes that are read of a part.
 type countingReader struct {
 	in        io.ReaderAt
@@ -123,7 +148,7 @@ func (r *countingReader) ReadAt(b []byte, at int64) (int, error) {
 func TestEachRow(t *testing.T) {
 	_, file := large(t)
 	all := 0
-	for _, f := range []Filter{{}, everything, {Types: []string{"plan"}}, {Since: time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)}} {
+	for _, f := range []Filter{{}, everything, {Types: []string{"plan"}}, onlyActive, {Types: []string{"debug"}, Statuses: onlyActive.Statuses}, {Since: time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)}} {
 		v, err := newView(openIndexAgain(t, file), nil)
 		if err != nil {
 			t.Fatal(err)

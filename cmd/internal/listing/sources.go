@@ -73,23 +73,9 @@ func describe(l *Listing, positions func(v *view) ([]int, error)) (entries []sto
 }
 
 // ofSession returns the sorted positions of those conversations.
-func (v *view) ofSession(nativeID string) (at []int, err error) {
+func (v *view) ofSession(nativeID string) ([]int, error) {
 	rows, err := v.base.ofSession(nativeID)
-	if err != nil {
-		return nil, err
-	}
-	for _, row := range rows {
-		if i, ok := v.layout.position(row); ok {
-			at = append(at, i)
-		}
-	}
-	for _, s := range v.layout.spans {
-		if s.base < 0 && (v.added[s.added].hasNotes() || hasSource(v.added[s.added].sources, nativeID)) {
-			at = append(at, s.at)
-		}
-	}
-	slices.Sort(at)
-	return at, nil
+	return v.positions(rows, func(r *record) bool { return r.hasNotes() || hasSource(r.sources, nativeID) }), err
 }
 
 func hasSource(sources []schema.Source, nativeID string) bool {

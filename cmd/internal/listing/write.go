@@ -34,7 +34,7 @@ type builder struct {
 func encode(records []*record) ([]byte, error) {
 	b := builder{records: records, rows: make([]fixed, len(records))}
 	b.reserve()
-	parts := []func(){b.addTerms, b.addJSON, b.addNames, b.addTexts, b.addNumbers, b.addLooks, b.addIDs, b.addFolders, b.addSources}
+	parts := []func(){b.addTerms, b.addJSON, b.addNames, b.addTexts, b.addNumbers, b.addLooks, b.addIDs, b.addFolders, b.addSources, b.addActive}
 	inParallel(len(parts), func(i int) { parts[i]() }) // each sets its own sections, and fields of the rows
 	for i := range b.rows {
 		b.section[rowSection] = b.rows[i].appendTo(b.section[rowSection])
@@ -154,6 +154,15 @@ func (b *builder) addSources() {
 		table = binary.LittleEndian.AppendUint32(table, uint32(begin+len(list)))
 	}
 	b.section[sourceSection] = append(table, list...)
+}
+
+// addActive adds the numbers of the active rows.
+func (b *builder) addActive() {
+	for i, r := range b.records {
+		if onlyActive.hasStatus(r.Status) {
+			b.section[activeSection] = binary.LittleEndian.AppendUint32(b.section[activeSection], uint32(i))
+		}
+	}
 }
 
 // addIDs adds the hash tables from ids, folder names and titles to rows.
