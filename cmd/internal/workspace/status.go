@@ -97,7 +97,7 @@ const late = time.Minute
 
 // Active reads the active conversations that can be written.
 func (v Status) Active() (active []store.Entry, err error) {
-	err = v.eachListed(schema.Active, func(l *listing.Listing, r *listing.Row) error {
+	err = v.eachListed(ofStatus(schema.Active), func(l *listing.Listing, r *listing.Row) error {
 		e, err := l.Read(r)
 		if err == nil && e.Session.Status == schema.Active && !unwritable(e) {
 			active = append(active, e)
@@ -112,24 +112,31 @@ func (v Status) Active() (active []store.Entry, err error) {
 
 // ListedActive describes the active conversations as a list does, see [listing.Row.Entry].
 // It opens no file that has not changed.
-func (v Status) ListedActive() (active []store.Entry, err error) { return v.listed(schema.Active) }
+func (v Status) ListedActive() (active []store.Entry, err error) {
+	return v.listed(ofStatus(schema.Active))
+}
 
-func (v Status) listed(status schema.Status) (list []store.Entry, err error) {
-	err = v.eachListed(status, func(_ *listing.Listing, r *listing.Row) error {
+// ofStatus selects the conversations with a status.
+func ofStatus(status schema.Status) listing.Filter {
+	return listing.Filter{Statuses: []string{string(status)}, Archived: true}
+}
+
+func (v Status) listed(f listing.Filter) (list []store.Entry, err error) {
+	err = v.eachListed(f, func(_ *listing.Listing, r *listing.Row) error {
 		list = append(list, r.Entry())
 		return nil
 	})
 	return list, err
 }
 
-// eachListed calls f with the row of each conversation that has a status.
-func (v Status) eachListed(status schema.Status, f func(l *listing.Listing, r *listing.Row) error) error {
+// eachListed calls f with the row of each conversation that a filter selects.
+func (v Status) eachListed(filter listing.Filter, f func(l *listing.Listing, r *listing.Row) error) error {
 	l, err := v.conversations.Listing(nil)
 	if err != nil {
 		return err
 	}
 	defer l.Close()
-	page, err := l.Page(listing.Selection{Filter: listing.Filter{Statuses: []string{string(status)}, Archived: true}, Limit: listing.Looked})
+	page, err := l.Page(listing.Selection{Filter: filter, Limit: listing.Looked})
 	for k := 0; err == nil && k < page.Len(); k++ {
 		r := page.Row(k)
 		err = f(l, &r)
@@ -140,7 +147,9 @@ func (v Status) eachListed(status schema.Status, f func(l *listing.Listing, r *l
 // WentOn reports whether a paused conversation went on in this work tree later than an active
 // one, and after it was paused: its session of an agent is still open beside the other.
 func (v Status) WentOn(active store.Entry) (bool, error) {
-	paused, err := v.listed(schema.Paused)
+	later := ofStatus(schema.Paused)
+	later.Since = active.Session.LastActive.Time()
+	paused, err := v.listed(later)
 	if err != nil {
 		return false, err
 	}
