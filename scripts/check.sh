@@ -73,23 +73,35 @@ else
 	missing+=("the tests on real transcripts: set CORTEXT_TRANSCRIPTS to a folder of them")
 fi
 
+# Syncing files takes time. The run with the race detector and the benchmarks keep theirs in
+# memory, where it can hold them. The tests with agents, and the coverage run with the tests of
+# packages and some scripts, write to the disk.
+memory=${TMPDIR:-/tmp}
+if shm=$(mktemp -d /dev/shm/cortext-check.XXXXXX 2>/dev/null); then
+	trap 'kill $(jobs -pr) 2>/dev/null || :; rm -rf "$results" "$shm"' EXIT
+	printf '#!/bin/sh\n' >"$shm/program" && chmod +x "$shm/program"
+	if "$shm/program" 2>/dev/null && [ "$(stat -f -c %T "$shm")" = tmpfs ] && [ "$(df -Pk "$shm" | awk 'NR == 2 {print $4}')" -gt $((4 << 20)) ]; then
+		memory=$shm
+	fi
+fi
+
 # Checks that need no terminal run in the background of everything below, so that no
 # processor is idle at the end of a long test. Benchmarks assert no times: this only checks
 # that each one runs, and -short makes the input of some of them smaller.
-# The builds skip optimization, which does not affect whether they succeed.
+# The builds skip optimization and debug information, which do not affect whether they succeed.
 alone=(env -u CORTEXT_TRANSCRIPTS CORTEXT_REQUIRE_ALL=0 CORTEXT_AGENTS=/nonexistent)
 behind() {
 	part "coverage: at least 90 % of schema, store, resume, inject each; cmd/internal as it is"
 	nice "${alone[@]}" scripts/coverage.sh || return 1
 	for system in darwin/arm64 windows/amd64 linux/386; do
 		part "build for $system"
-		GOOS=${system%/*} GOARCH=${system#*/} CGO_ENABLED=0 nice go build -gcflags='all=-N -l' -o "$results/" ./cmd/cortext ./cmd/cortext-hook ./cmd/cortext-opencode ./cmd/cortext-picker ./cmd/cortext-web ./cmd/cortext-zstd ./cmd/cortext-serve || return 1
+		GOOS=${system%/*} GOARCH=${system#*/} CGO_ENABLED=0 nice go build -gcflags='all=-N -l' -ldflags='-s -w' -o "$results/" ./cmd/cortext ./cmd/cortext-hook ./cmd/cortext-opencode ./cmd/cortext-picker ./cmd/cortext-web ./cmd/cortext-zstd ./cmd/cortext-serve || return 1
 	done
 	part "kill -9 in the middle of appends (short form)"
 	scripts/kill9.sh 200 || return 1
 	part "benchmarks, once each"
 	# shellcheck disable=SC2046 # a package is a word
-	if ! nice go test -vet=off -short -run='^$' -bench=. -benchtime=1x \
+	if ! TMPDIR=$memory nice go test -vet=off -short -run='^$' -bench=. -benchtime=1x \
 		$(git grep -l '^func Benchmark' -- '*_test.go' | sed 's,^,./,; s,/[^/]*$,,' | sort -u) >"$results/benchmarks" 2>&1; then
 		cat "$results/benchmarks"
 		return 1
@@ -124,13 +136,13 @@ tests() {
 # First run the tests that need only Go and git, with the race detector. The tests with
 # agents, which are not our programs, and with the many transcripts run once, without it.
 # -short runs fewer rounds of the random tests, which use one goroutine; the coverage run
-# does all rounds.
+# does all rounds, on the disk.
 say "go test -race -short ./..."
 if ! go env CGO_ENABLED | grep -q 1 || ! command -v "$(go env CC)" >/dev/null; then
 	missing+=("the race detector: it needs a C compiler")
 	(unset CORTEXT_TRANSCRIPTS; CORTEXT_REQUIRE_ALL=0 CORTEXT_AGENTS=/nonexistent tests -short ./...)
 else
-	(unset CORTEXT_TRANSCRIPTS; CORTEXT_REQUIRE_ALL=0 CORTEXT_AGENTS=/nonexistent tests -race -short ./...)
+	(unset CORTEXT_TRANSCRIPTS; TMPDIR=$memory CORTEXT_REQUIRE_ALL=0 CORTEXT_AGENTS=/nonexistent tests -race -short ./...)
 fi
 
 say "go test, with the real agents and transcripts"
