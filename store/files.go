@@ -42,7 +42,7 @@ type Files struct {
 // memory.
 const maxFile = 64 << 20
 
-var errTooLarge = fmt.Errorf("more than the %d bytes that are read of such a file", maxFile)
+var errTooLarge = fmt.Errorf("larger than %d bytes, the limit for such a file", maxFile)
 
 // Root returns the absolute path of the workspace's folder.
 func (s *Files) Root() string { return s.dir }

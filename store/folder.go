@@ -178,8 +178,8 @@ func (f sessionFolder) readRaw() ([]byte, error) {
 
 var redactedMark = []byte("[redacted: ")
 
-// dropBackup removes the backup of a session.json that has more redactions, which a merge may
-// have brought from another clone. The next write makes another backup.
+// dropBackup removes the backup if session.json has more redactions than it. A merge may have
+// brought them from another clone. The next write makes another backup.
 func (f sessionFolder) dropBackup(now []byte) {
 	redactions := bytes.Count(now, redactedMark)
 	if redactions == 0 {

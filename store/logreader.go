@@ -90,8 +90,8 @@ func (l *logReader) close() error {
 	return l.file.Close()
 }
 
-// records yields the raw records from an offset on, which begins a line, and a [*Damage]
-// for anything else. Only those from the start of the log have line numbers.
+// records yields the raw records from an offset, which must begin a line, to the end, and a
+// [*Damage] for anything else. Only those from the start of the log have line numbers.
 func (l *logReader) records(from int64) iter.Seq2[jsonl.Record, error] {
 	line := 0
 	if from == 0 {

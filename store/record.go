@@ -44,7 +44,7 @@ func (r record) setRev(rev int) {
 	}
 }
 
-// beats reports whether r counts rather than o, a record with the same id.
+// beats reports whether r takes precedence over o, a record with the same id.
 func (r record) beats(o record) bool {
 	if r.message != nil {
 		return messageLog().beats(r.message, o.message)
@@ -188,7 +188,7 @@ func (k logKind[R]) choose(r, o R) R {
 	return o
 }
 
-// beats reports whether r counts rather than o.
+// beats reports whether r takes precedence over o.
 func (k logKind[R]) beats(r, o *R) bool { return k.rank(r).compare(k.rank(o)) > 0 }
 
 // revise is [record.revise] for a record that equals none of the stored lines.

@@ -84,8 +84,8 @@ type Block struct {
 	Text   []byte // the lines; only the last line of a log may lack its newline
 }
 
-// blockSize is how many bytes are read at once. They should fit into the processor's
-// second cache, where they are scanned.
+// blockSize is how many bytes are read at once. A block should fit into the
+// processor's second-level cache, where it is scanned.
 const blockSize = 256 << 10
 
 var blockBuffers = sync.Pool{New: func() any { b := make([]byte, blockSize); return &b }}

@@ -16,7 +16,7 @@ var standIns = []struct{ begin, says string }{
 	{"\x00GITCRYPT\x00", "encrypted by git-crypt: git-crypt unlock"},
 }
 
-// annexed is what a file is that git-annex keeps from being changed, as a link to where it has it.
+// annexed describes a file that git-annex has locked: a link to where it keeps the content.
 const annexed = "locked by git-annex: git annex unlock"
 
 // A StandInError means that git has a file, and the work tree has something else in its place.
@@ -28,8 +28,8 @@ type StandInError struct {
 
 func (e *StandInError) Error() string { return fmt.Sprintf("%q is %s", e.File, e.Says) }
 
-// standIn says what a file is that stands in for another, or returns "". A pointer to which
-// records were added is a damaged log.
+// standIn describes a file that stands in for another, or returns "" for any other file. A
+// pointer to which records were added is a damaged log.
 func standIn(file io.ReaderAt, size int64) string {
 	for _, s := range standIns {
 		begin, end := make([]byte, len(s.begin)), make([]byte, 2)

@@ -239,7 +239,7 @@ func (r storedLine) holds() holding {
 	return holdsWords
 }
 
-// textOf returns the text of a content that is only text; ok is false for any other.
+// textOf returns the text of content that is nothing but text; ok is false for other content.
 func textOf(content inject.RawJSON) (text string, ok bool) {
 	if inject.DecodeJSON(content, &text) == nil {
 		return text, true

@@ -89,7 +89,7 @@ func openDatabase(file string) (*database, error) {
 	return nil, err
 }
 
-// The ways to open a database, all for reading only.
+// The ways to open a database, all of them read-only.
 const (
 	// No locks: without a -wal, nobody has it open, or nothing was written since.
 	// isWritten checks that afterwards.

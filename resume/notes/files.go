@@ -233,7 +233,7 @@ func (all files) without(at string) files {
 	return slices.DeleteFunc(all, func(f File) bool { return f.Path == at || strings.HasPrefix(f.Path, dir) })
 }
 
-// folder returns a path as one of a folder: with a slash at the end.
+// folder returns a path with a slash at its end.
 func folder(at string) string { return strings.TrimSuffix(at, "/") + "/" }
 
 // Written returns the files that a call wrote, by the paths that it names. A call that

@@ -80,9 +80,9 @@ func (c Caller) calling() (list []schema.Source) {
 // skipped reports whether the user does not want a session to be saved.
 func (c Caller) skipped(s schema.Source) bool { return c.ws.Removed.Skipped(s.Agent, s.NativeID) }
 
-// foreign reports whether the conversation at a path goes on without what leads to commits: the
-// command was called from an agent session, and only others went into it, or its last session is
-// not saved any more.
+// foreign reports whether the conversation at a path cannot have led to the caller's commits: the
+// command was called from an agent session that did not go into it, or its last session is no
+// longer saved.
 func (c Caller) foreign(path string) (bool, error) {
 	e, err := c.ws.Entry(path)
 	if err != nil || len(e.Session.Sources) == 0 {
@@ -194,8 +194,8 @@ func (c Caller) begin(begin workspace.Beginning) (e store.Entry, paused []string
 	return e, paused, err
 }
 
-// Agent returns the agent whose session a conversation gets that is started now, or "" if
-// there is none.
+// Agent returns the agent whose session a conversation would get if it were started now, or ""
+// if it would get none.
 func (c Caller) Agent() string {
 	agent, _, _ := c.unbound()
 	return agent

@@ -13,8 +13,8 @@ import (
 // at a time would need much memory.
 const mostAhead = 16 << 20
 
-// An ahead is a transcript that is opened while the one before it is imported. That takes its
-// time, because opening one reads all of it.
+// An ahead is a transcript that is opened while the one before it is imported. That takes a
+// while, because opening one reads all of it.
 type ahead struct {
 	file       string
 	agent      inject.Agent

@@ -31,8 +31,8 @@ func (bd *Binder) Bind(agent inject.Agent, nativeID, transcript string) (*bindin
 	return bd.bind(session{agent: agent, id: nativeID, transcript: transcript})
 }
 
-// BindResumed is [Binder.Bind] for a session that its agent resumes. On another machine it may
-// have gone on in other conversations meanwhile, so it looks for their sources again.
+// BindResumed is [Binder.Bind] for a session that its agent resumes. Another machine may have
+// continued it in other conversations since, so their sources are read again.
 func (bd *Binder) BindResumed(agent inject.Agent, nativeID, transcript string) (*binding.Binding, error) {
 	return bd.bindListed(session{agent: agent, id: nativeID, transcript: transcript})
 }

@@ -224,8 +224,8 @@ func (rd *reading) messages() error {
 	if err != nil {
 		return err
 	}
-	// If git removes some of this later, it will not count as new, even if git removed
-	// something before.
+	// This has been captured: if git removes some of it later, it does not count as new, even
+	// if git removed something before.
 	b.Reached = registry.Reached{Offset: t.Next.Offset, Size: t.Next.Size, Message: r.last}
 	if !complete {
 		return nil

@@ -162,7 +162,8 @@ func (s *syncRun) ours(agent inject.Agent) (ours []inject.SessionRef, err error)
 }
 
 // isListed reports whether a conversation lists a session as a source. Only a sync that the
-// user asked for looks at the conversations again if they seem to be those of the last one.
+// user asked for looks at the conversations again if nothing seems to have changed since the
+// last one.
 func (s *syncRun) isListed(n native) (bool, error) {
 	if s.opts.Own && s.c.scans.isForeign(s.foreign, n) {
 		return false, nil

@@ -25,8 +25,8 @@ func (a *app) fullScreen() bool {
 	return a.Pick != nil || err == nil
 }
 
-// goOnWithPicker replaces this program by the one that has the picker. That starts over with
-// the same arguments: this program has changed nothing and printed nothing so far.
+// goOnWithPicker replaces this program with the one that has the picker. That one starts over
+// with the same arguments: this program has changed and printed nothing so far.
 func (a *app) goOnWithPicker() error {
 	program, err := companion.Picker.Find()
 	if err != nil {

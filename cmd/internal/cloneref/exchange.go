@@ -161,7 +161,7 @@ func (r Ref) tryMerge(ctx context.Context, theirs string) error {
 
 // parts groups files by what is merged as one: the folder of a conversation, or a removal
 // file. Other files, and those outside of prefix, are left out. The keys are paths from the
-// top of the work tree, as those of the files.
+// top of the work tree, like those of the files.
 func (r Ref) parts(files map[string]string, prefix string) map[string]map[string]string {
 	parts := map[string]map[string]string{}
 	for name, id := range files {

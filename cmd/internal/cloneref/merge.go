@@ -35,8 +35,8 @@ func (m merger) load(versions ...map[string]string) error {
 	return err
 }
 
-// folder merges two versions of a conversation's folder. A version without any file is
-// one that was removed: it yields to the other side unless that has not changed since base.
+// folder merges two versions of a conversation's folder. A version without
+// files was removed: it yields to the other side, unless that side has not changed since base.
 func (m merger) folder(base, a, b map[string]string) (map[string]string, error) {
 	switch {
 	case len(a) == 0 && maps.Equal(b, base), len(b) == 0 && maps.Equal(a, base):

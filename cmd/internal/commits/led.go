@@ -197,7 +197,7 @@ func (c Commits) writer(ctx context.Context, named *trace) (best *Reason, err er
 }
 
 // mentions reports whether the calls of a conversation may contain the name of one of the files.
-// It looks at bytes, which is many times as fast as reading the conversation.
+// It looks at bytes, which is many times faster than reading the conversation.
 func (c Commits) mentions(e store.Entry, files []string) bool {
 	var names [][]byte
 	for _, file := range files {

@@ -69,7 +69,7 @@ func Unlink(ctx context.Context, root string) (changed bool, err error) {
 
 // Name adds a conversation's id to the message of a commit that is being made. The message
 // is in file; source says where the message comes from, as git tells its hook. A new
-// message that names a conversation, as that of a stop does, stays.
+// message that already names a conversation, as a stop's does, stays as it is.
 func Name(ctx context.Context, root, file, source, id string) error {
 	text, err := os.ReadFile(file)
 	if err != nil {

@@ -85,8 +85,8 @@ func (t turns) above(id, other string) bool {
 	return false
 }
 
-// beside returns a prompt from before the last one, on another branch that went on after it: two
-// clones went on with the conversation at once. Its id is empty if there is none.
+// beside returns a prompt from before the last one, on another branch that went on after it, because
+// two clones continued the conversation at the same time. Its id is empty if there is none.
 func (t turns) beside(last schema.Message, messages []schema.Message) (none schema.Message) {
 	newer := func(m schema.Message) bool { return m.Timestamp.Time().After(last.Timestamp.Time()) }
 	for _, m := range messages {

@@ -61,7 +61,7 @@ func redactedIn(in *workspace.Workspace, e store.Entry) (is redacted, err error)
 }
 
 // remainsIn reports whether a fork contains what is redacted. A later version of a record than
-// that which was copied says nothing.
+// the one copied says nothing about that.
 func (r redacted) remainsIn(in *workspace.Workspace, e store.Entry) (bool, error) {
 	if len(r.messages)+len(r.calls) == 0 {
 		return false, nil

@@ -60,13 +60,13 @@ func Fetch(ctx context.Context, missing *NotFetchedError) error {
 }
 
 // notFetched returns the error for files in rev, all below one path. Its command compares
-// them with nothing, for which git fetches all that are missing in one request.
+// them with nothing, which makes git fetch all missing ones in one request.
 func notFetched(root, rev, below string, paths []string) *NotFetchedError {
 	return &NotFetchedError{Paths: paths, Args: FetchCommand(root, rev, below), root: root}
 }
 
-// WithoutNotFetched takes each [*NotFetchedError] for files of conversations out of a joined
-// error, which it returns without them. For each repository it returns one for all of the files.
+// WithoutNotFetched splits a joined error: missing has one [*NotFetchedError] for each repository,
+// for all files of conversations that it lacks, and rest is the error without them.
 func WithoutNotFetched(err error) (missing []*NotFetchedError, rest error) {
 	var others []error
 	for _, e := range parts(err) {

@@ -187,8 +187,8 @@ func (x Exchange) mergeOnce(ctx context.Context, up upstream) (merged bool, err 
 	}
 	// With merge.autoStash, git would take uncommitted changes from the work tree, and with
 	// them anything written in the meantime. Without find-renames=100% it would take a
-	// conversation for one that was removed, if they look alike: it ignores no-renames before
-	// 2.49.
+	// new conversation for a removed one that looks like it, moved: it ignores no-renames
+	// before 2.49.
 	whole := context.WithoutCancel(ctx)
 	args := append(usualStrategy(ctx, x.Root, up), "-c", "merge.autoStash=false", "merge", "--quiet", "-X", "find-renames=100%", "--ff", "--no-squash", "--commit", "--no-edit", "--no-rerere-autoupdate", up.ref)
 	err = wholeMerge(ctx, x.Root, func(ctx context.Context) error { return call(x.asking(ctx, args...)) })
@@ -210,8 +210,8 @@ func (x Exchange) mergeOnce(ctx context.Context, up upstream) (merged bool, err 
 
 // wholeMerge calls a function that merges in root with git. A merge that is killed in the middle
 // leaves changed files that the index does not know about, so it runs to its end even if ctx has
-// ended. But if nobody attends, it does not wait for ever for what signs the commit, or for a hook:
-// it is ended once git has written what it merged.
+// ended. But if nobody attends, a program that signs the commit, or a hook, could keep it waiting
+// forever, so it is ended once git has written what it merged.
 func wholeMerge(ctx context.Context, root string, merge func(context.Context) error) error {
 	whole, end := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer end(nil)

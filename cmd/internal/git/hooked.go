@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// inUTF8 says how a message of ours is encoded, whatever those of the user are.
+// inUTF8 tells git that our messages are in UTF-8, whatever the user has set for their own.
 var inUTF8 = []string{"-c", "i18n.commitEncoding=UTF-8"}
 
 // Ended reports whether an error says that git was ended by a signal.

@@ -101,8 +101,8 @@ func (p HookPart) isAmong(hook string) bool {
 // it, and puts it back when it is uninstalled; so does lefthook, which does not run it.
 var replaced = []string{".legacy", ".old"}
 
-// Remove removes our part from the hook, also from one that another program replaced, and the
-// hook if nothing else is in it.
+// Remove removes our part from the hook, and from a hook that another program replaced and kept,
+// and removes a hook in which nothing else is left.
 func (p HookPart) Remove(ctx context.Context, root string) (changed bool, err error) {
 	dir, err := hooksDir(ctx, root)
 	if err != nil || isFile(dir) {

@@ -263,7 +263,7 @@ func destination(ctx context.Context, root string, up upstream) (remote, branch 
 		return "", "", err
 	}
 	if specs, _ := read(ctx, root, "config", "--get-all", "remote."+up.pushRemote+".push"); specs != "" {
-		// As for a review, which has refs of its own.
+		// Reviews, for example, are pushed to refs of their own.
 		out, err := read(ctx, root, "for-each-ref", "--format=%(push:remoteref)", same)
 		if ref := strings.TrimSpace(out); err != nil || ref != "" {
 			return up.pushRemote, ref, err

@@ -147,8 +147,8 @@ func inOrderOf(messages []schema.Message, calls []schema.Tool) []schema.Tool {
 func messageID(m *schema.Message) string { return m.ID }
 func callID(t *schema.Tool) string       { return t.ID }
 
-// ByID gathers records, each id once: choose says what counts of two, at the place of the
-// first. Damaged lines are left out.
+// ByID gathers records, each id once: of two with the same id, the one that choose returns takes
+// the place of the first. Damaged lines are left out.
 func ByID[R any](records func(func(R, error) bool), id func(*R) string, choose func(r, o R) R) ([]R, error) {
 	var damage []store.Damage
 	return collect(records, &damage, id, choose)

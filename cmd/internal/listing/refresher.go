@@ -181,8 +181,8 @@ func (r *refresher) viewOf(base *index, dirty []string) (*view, error) {
 }
 
 // sweep checks all files, reads what differs from an index, and writes a new one. It
-// ignores an index that turns out to be damaged. While a hook waits, it does not write the
-// index of many conversations because of a few: it leaves that to another process, see
+// ignores an index that turns out to be damaged. While a hook waits, it does not rewrite a
+// large index because of a few changes: it leaves that to another process, see
 // [Listing.Behind].
 func (r *refresher) sweep(base *index) (snapshot, error) {
 	s, err := r.sweepFrom(base)

@@ -113,7 +113,7 @@ func (s rowSet) add(row int) { s[row/64] |= 1 << (row % 64) }
 
 func (s rowSet) has(row int) bool { return s[row/64]&(1<<(row%64)) != 0 }
 
-// hasAny reports whether the set has a row between two, which are rows as well.
+// hasAny reports whether the set has any row from first to last, inclusive.
 func (s rowSet) hasAny(first, last int) bool {
 	for row := first; row <= last; row = (row/64 + 1) * 64 {
 		w := s[row/64] >> (row % 64)

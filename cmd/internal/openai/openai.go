@@ -132,7 +132,7 @@ func (o Endpoint) result(answer []byte, check func(string) (string, error)) (sum
 	choice := c.Choices[0]
 	switch {
 	case choice.FinishReason == "length":
-		return summarize.Result{}, fmt.Errorf("%w: it has as many tokens as it may", summarize.ErrCut)
+		return summarize.Result{}, fmt.Errorf("%w: the model reached its limit of output tokens", summarize.ErrCut)
 	case choice.FinishReason == "content_filter" || choice.Message.Refusal != "":
 		return summarize.Result{}, fmt.Errorf("%w: %s", summarize.ErrRefused, o.hide(summarize.Said(choice.FinishReason+" "+choice.Message.Refusal)))
 	}

@@ -138,7 +138,7 @@ func (b *Builder) Build(ctx context.Context, e store.Entry, o Options) (*Built, 
 	}
 	if !o.Since.IsZero() {
 		if opts.Last = since(h.Messages, o.Since); opts.Last == 0 {
-			return nil, fmt.Errorf("nothing was said since %s: the last message is of %s", o.Since.UTC().Format(time.RFC3339), s.LastActive)
+			return nil, fmt.Errorf("nothing was said since %s: the last message is from %s", o.Since.UTC().Format(time.RFC3339), s.LastActive)
 		}
 		if o.Last > 0 {
 			opts.Last = min(opts.Last, o.Last)

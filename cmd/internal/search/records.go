@@ -229,8 +229,8 @@ func areRegular(logs []*searchedLog) (ok bool, err error) {
 	return true, nil
 }
 
-// decoded returns the records that count and in which terms occur, by decoding every
-// record: of a conversation that is in several folders.
+// decoded returns the records that count and in which terms occur. It decodes every record, as is
+// necessary for a conversation in several folders.
 func (r *reading) decoded() ([]record, error) {
 	msgs, tools, err := r.c.Whole()
 	if err != nil {

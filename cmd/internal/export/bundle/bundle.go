@@ -28,8 +28,8 @@ type Limits struct {
 	Ratio int64
 }
 
-// A Budget limits what the files of one import unpack to, together: bundles, and what is
-// compressed in the files of bundles.
+// A Budget limits the total size of what one import unpacks: its bundles, and the compressed
+// parts of their files.
 type Budget struct {
 	Left   int64 // how many bytes may still be unpacked
 	limits Limits

@@ -15,11 +15,11 @@ type linePatterns struct {
 	// What decides how a text is written; see place and plain. What precedes the place for a
 	// backslash is the first group.
 	oursInMessage, oursInHead *regexp.Regexp
-	// definition matches the beginning of a definition of a link or a footnote, also in a list
-	// or a quotation, and also if its name goes on in the next line.
+	// definition matches the beginning of a definition of a link or a footnote, even in a list
+	// or a quotation, and even if its name continues on the next line.
 	definition *regexp.Regexp
-	// container matches the beginning of a line in a list or a quotation, or of one indented
-	// as in one.
+	// container matches the beginning of a line in a list or a quotation, or of a line that is
+	// indented like one.
 	container *regexp.Regexp
 	// looseBackslash matches a line whose end some readers take for the escape of the next.
 	looseBackslash *regexp.Regexp

@@ -173,7 +173,7 @@ type textLine struct {
 	opens  bool   // it begins the code block
 	closes bool   // it ends the code block
 	fence  int    // length of its fence, if it is one
-	open   bool   // a code span of an earlier line may go on in it
+	open   bool   // a code span of an earlier line may continue in it
 }
 
 // textLines iterates over the lines of a text.
@@ -210,8 +210,8 @@ func ends(l, fence string) bool {
 	return mark != "" && mark[0] == fence[0] && len(mark) >= len(fence) && strings.Trim(strings.Trim(l, " \t"), mark[:1]) == ""
 }
 
-// isBlank reports whether a line is empty to a reader of Markdown, for which no other space
-// counts.
+// isBlank reports whether Markdown considers a line blank: it has only spaces and tabs, and no
+// other white space.
 func isBlank(l string) bool { return strings.Trim(l, " \t") == "" }
 
 // plain reports whether every reader of Markdown sees the code blocks of a text where
@@ -258,7 +258,7 @@ func fenceIn(l string) string {
 	return trimmed[:n]
 }
 
-// addBackslashes turns the tags in a line into text: of n backslashes before one it makes
+// addBackslashes turns the tags in a line into text: it makes n backslashes before a tag
 // 2n+1.
 func addBackslashes(l string, open bool) string {
 	at, _ := tags(l, open)
@@ -292,7 +292,7 @@ func removeBackslashes(l string, open bool) string {
 func backslashes(s string) int { return len(s) - len(strings.TrimRight(s, `\`)) }
 
 // tags returns the indexes of each < in a line that begins a tag outside code. open says
-// whether a code span of an earlier line may go on; the result says so for the next line.
+// whether a code span of an earlier line may continue; the result says so for the next line.
 // Backslashes before a < make no difference.
 func tags(l string, open bool) (at []int, _ bool) {
 	for i := 0; i < len(l); {

@@ -32,8 +32,8 @@ type Part struct {
 	Text string
 }
 
-// Language returns the lexer for the name of a language, as after the fence of a code
-// block, or of a file. ok is false if the language is unknown.
+// Language returns the lexer for the name of a language, such as the word after the fence of
+// a code block, or for the name of a file. ok is false if the language is unknown.
 func Language(name string) (l *Lexer, ok bool) {
 	name = strings.ToLower(strings.TrimSpace(name))
 	name, _, _ = strings.Cut(name, " ")

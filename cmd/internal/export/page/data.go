@@ -42,9 +42,9 @@ func Is(head []byte) bool {
 	return strings.HasPrefix(text, "<!doctype html") || strings.HasPrefix(text, "<html")
 }
 
-// Data returns the data that a page holds, which may have most bytes. unpacked is how many bytes
-// were unpacked, also if there is an error. same reports whether the page before the data is as
-// it was written. The error is [ErrForeign], [ErrNoData], or says what is damaged.
+// Data returns the data that a page holds, of at most most bytes. unpacked is how many bytes were
+// unpacked, even if there is an error. same reports whether the page before the data is as it
+// was written. The error is [ErrForeign], [ErrNoData], or says what is damaged.
 func Data(page []byte, most int64) (data []byte, unpacked int64, same bool, err error) {
 	head := page[:min(len(page), 4096)]
 	if !bytes.Contains(head, []byte(generator)) {

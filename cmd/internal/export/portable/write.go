@@ -24,7 +24,7 @@ func WriteJSON(to io.Writer, c *Conversation) error {
 	return w.end()
 }
 
-// Millis returns a time in milliseconds of Unix time, or 0 for the zero time.
+// Millis returns a time as Unix time in milliseconds, or 0 for the zero time.
 func Millis(t time.Time) int64 {
 	if t.IsZero() {
 		return 0

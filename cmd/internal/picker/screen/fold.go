@@ -27,7 +27,7 @@ var plainOf = func() map[rune]rune {
 	return all
 }()
 
-// The marks that follow their letter where a text is decomposed, as in the names of files of macOS.
+// The range of the marks that follow a letter in decomposed text, such as file names on macOS.
 const (
 	firstMark = 0x300
 	lastMark  = 0x36f

@@ -49,8 +49,8 @@ func (m *model) View() tea.View {
 	return v
 }
 
-// asItIs is the shape that a terminal's cursor has already. Package tea sends no sequence for it, as
-// it does for the shapes that it names, of which it leaves one when it ends.
+// asItIs leaves the terminal's cursor in its own shape: package tea sends no sequence for it. For
+// the shapes that tea names it sends one, and does not restore the terminal's own when it ends.
 const asItIs tea.CursorShape = -1
 
 func cursorAt(x, y int) *tea.Cursor {
