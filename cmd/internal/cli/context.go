@@ -116,7 +116,7 @@ func wholeRun(list []resume.Part) int {
 	return n
 }
 
-// leastWhy is the least width of the column that says why a part is in a payload.
+// leastWhy is the minimum width of the column that says why a part is in a payload.
 const leastWhy = 12
 
 // printParts prints the parts of a payload as a table for a terminal of the given width; 0 is no

@@ -222,7 +222,7 @@ func commits(ctx context.Context, root, trailer string, args ...string) (all []L
 		}
 		c := Logged{ID: parts[0], At: time.Unix(made, 0).UTC(), Written: time.Unix(written, 0).UTC(), Subject: parts[5]}
 		c.Values, c.Amid = trailers(parts[6], trailer)
-		// A server that squashes makes the commit in the name of another, at that time.
+		// A server that squashes commits as somebody other than the author, at one time for both.
 		// Commits that a rebase joins name their conversation once each.
 		c.Joined = strings.Contains(parts[6], squashed) || made == written && parts[3] != parts[4] || doubled(parts[6], trailer)
 		all = append(all, c)

@@ -250,7 +250,7 @@ func (s *selector) selects(row []byte) (bool, error) {
 	return s.filter.hasTime(f.active), nil
 }
 
-// decide decides on all rows of the index, which takes half as long as to decide on each
+// decide decides on all rows of the index, which takes half as long as deciding on each
 // when asked. Tags and words are in other sections.
 func (s *selector) decide(x *index) error {
 	if len(s.filter.Tags)+len(s.filter.Words) > 0 || x.sections.whole[rowSection].Load() != nil {
