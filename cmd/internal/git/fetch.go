@@ -1,6 +1,7 @@
 package git
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/url"
@@ -62,7 +63,8 @@ func (x Exchange) unrelated(ctx context.Context, up upstream, err error) error {
 	if out, _ := read(ctx, x.Root, "rev-parse", "--is-shallow-repository"); strings.TrimSpace(out) == "true" {
 		return fmt.Errorf("this clone is shallow, and lacks the commit that HEAD and %s have in common: git fetch --unshallow %s", short(up.ref), up.remote)
 	}
-	if err := x.wantKept(ctx, up); err != nil { // all of its history was rewritten
+	// All of the history was rewritten, there or here.
+	if err := cmp.Or(x.wantKept(ctx, up), x.wantDropped(ctx, up)); err != nil {
 		return err
 	}
 	return fmt.Errorf("HEAD and %s have no commit in common: git merge --allow-unrelated-histories %[1]s merges them", short(up.ref))

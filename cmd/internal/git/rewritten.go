@@ -61,12 +61,9 @@ func (x Exchange) wantKept(ctx context.Context, up upstream) error {
 
 // rewritten returns the error for commits that the upstream had, and that are still in HEAD.
 func rewritten(ctx context.Context, root string, up upstream, was moved, gone []string) error {
-	drop, keep := "git pull --rebase", "git merge "+short(up.ref)
-	switch _, err := read(ctx, root, "merge-base", "HEAD", up.ref); {
-	case IsAncestor(ctx, root, up.ref, "HEAD"): // there is nothing to merge
+	drop, keep := "git pull --rebase", mergeCommand(ctx, root, up)
+	if IsAncestor(ctx, root, up.ref, "HEAD") { // there is nothing to merge
 		keep = "git push " + up.pushArguments()
-	case err != nil:
-		keep = "git merge --allow-unrelated-histories " + short(up.ref)
 	}
 	// Git finds out what to drop only if the last of it was once the end of the upstream, and
 	// nothing else has been merged since.
@@ -79,6 +76,14 @@ func rewritten(ctx context.Context, root string, up upstream, was moved, gone []
 		drop = fmt.Sprintf("git rebase --onto %s %.12s", short(up.ref), MergeBase(ctx, root, "HEAD", was.commit))
 	}
 	return &RewrittenError{short(up.ref), len(gone), drop, keep}
+}
+
+// mergeCommand returns the git command that merges the upstream into the current branch.
+func mergeCommand(ctx context.Context, root string, up upstream) string {
+	if _, err := read(ctx, root, "merge-base", "HEAD", up.ref); err != nil {
+		return "git merge --allow-unrelated-histories " + short(up.ref)
+	}
+	return "git merge " + short(up.ref)
 }
 
 // lost returns the commits of HEAD that the upstream had, and does not have now.
@@ -155,6 +160,7 @@ type DroppedError struct {
 	Commits          int
 	Others           int    // how many commits that are not here the push would drop, too
 	Take             string // the git command that brings those
+	Merge            string // the git command that brings all back
 }
 
 func (e *DroppedError) Error() string {
@@ -162,7 +168,7 @@ func (e *DroppedError) Error() string {
 	if e.Others > 0 {
 		first = fmt.Sprintf("first %s takes what others have added there since (%d), then ", e.Take, e.Others)
 	}
-	return fmt.Sprintf("branch %s was rewritten here, and lacks commits that it had and %s still has (%d): %sgit push --force-with-lease %s drops them there too, git merge %[2]s brings them back", e.Branch, e.Upstream, e.Commits, first, e.Replace)
+	return fmt.Sprintf("branch %s was rewritten here, and lacks commits that it had and %s still has (%d): %sgit push --force-with-lease %s drops them there too, %s brings them back", e.Branch, e.Upstream, e.Commits, first, e.Replace, e.Merge)
 }
 
 // wantDropped returns a [*DroppedError] if the user took commits out of the current branch that
@@ -214,7 +220,7 @@ func (x Exchange) wantDropped(ctx context.Context, up upstream) error {
 		if setting(ctx, x.Root, "--type=bool", "--get", "push.useForceIfIncludes") == "true" {
 			replace = "--no-force-if-includes " + replace // what is dropped is not included
 		}
-		return &DroppedError{up.name, short(up.ref), replace, len(dropped), len(others), take}
+		return &DroppedError{up.name, short(up.ref), replace, len(dropped), len(others), take, mergeCommand(ctx, x.Root, up)}
 	}
 	return nil
 }
