@@ -198,8 +198,8 @@ func compareMarks(a, b []byte) int {
 	return cmp.Compare(bytes.Count(a, mark), bytes.Count(b, mark))
 }
 
-// setAfter reports whether the encoded value that was set last is another one than a value that
-// was redacted as a whole, which could be any.
+// setAfter reports whether the encoded value that was set last differs from a value that was
+// redacted as a whole, which could be any.
 func setAfter(last, redacted []byte) bool {
 	rest := redactedMarks().ReplaceAll(redacted, nil)
 	return len(rest) < len(redacted) && len(bytes.Trim(rest, `" `)) == 0 && !bytes.Contains(last, []byte(redactedPrefix))

@@ -15,9 +15,9 @@ import (
 // "Merging"). The result does not depend on which side is ours. A base that is empty or
 // unreadable counts as absent. An error means that one of the sides cannot be read.
 //
-// If one side belongs to another conversation than base and the other side, that side is the
-// result. Such files meet if a side removed a conversation and began one that looks like it,
-// such as its fork: git takes that for a renamed file.
+// If one side belongs to a different conversation from base and the other side, that side is
+// the result. Such files meet if a side removed a conversation and began one that looks like
+// it, such as its fork: git takes that for a renamed file.
 func MergeSessionFiles(base, ours, theirs []byte) ([]byte, error) {
 	a, err := membersOf(ours)
 	if err != nil {

@@ -372,7 +372,7 @@ func (j *journal) undoOne(i int, c *change) error {
 	return j.place(again, c.File, c.Before.Mode)
 }
 
-// moveBack moves back what had the name of a file.
+// moveBack puts back what a change moved away to make room for its file.
 func (j *journal) moveBack(c *change, now fileState) error {
 	if gone, err := j.s.missing(j.dir + "/" + c.Old); gone || err != nil {
 		return err // it was never moved, or is back

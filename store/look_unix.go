@@ -49,7 +49,7 @@ func inode(info fs.FileInfo) uint64 {
 }
 
 // openShared opens a file for reading, which others may replace or remove meanwhile. It does
-// without the folders that s keeps open, because it is called for many files.
+// not use the folders that s keeps open, because it is called for many files.
 func openShared(s *Files, name string) (*os.File, error) {
 	return os.Open(filepath.Join(s.dir, filepath.FromSlash(name)))
 }

@@ -42,7 +42,7 @@ type manifest struct {
 	Changes []change
 }
 
-// A change is what a repair does to one file, or to what has the name of a file.
+// A change is what a repair does to one file, or to whatever occupies the file's name.
 type change struct {
 	File   string // relative to the workspace
 	Before fileState
@@ -77,8 +77,8 @@ func (f fileState) sameBytes(o fileState) bool {
 // isFile reports whether the state is that of a regular file.
 func (f fileState) isFile() bool { return f.Kind == kindFile }
 
-// isOther reports whether something has the name that is neither a file nor, for a mode,
-// a folder.
+// movesAway reports whether the change moves away whatever occupies the file's name: it is
+// neither a regular file nor of the kind that the change leaves there.
 func (c *change) movesAway() bool {
 	return c.Before.Kind != kindAbsent && !c.Before.isFile() && c.After.Kind != c.Before.Kind
 }

@@ -255,7 +255,7 @@ func readPlan[R any](p *planner, f sessionFolder, k logKind[R], each func(r R, r
 	return l, nil
 }
 
-// moveAway plans to move away what has the name of a file or folder.
+// moveAway plans to move away whatever occupies the name of a file or folder.
 func (p *planner) moveAway(name string, st fileState) {
 	p.out.changes = append(p.out.changes, change{File: name, Before: st})
 	p.step(name, movedAway(st))

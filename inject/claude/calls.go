@@ -54,7 +54,7 @@ func (x *index) addCall(b block, n *node) *call {
 	return c
 }
 
-// again returns the call by message u that has the id of an earlier call. If u holds the
+// again returns the call in message u that reuses the id of an earlier call. If u holds the
 // same block twice, it is one call.
 func (calls callsByName) again(first *call, u *unit, sum uint64) *call {
 	nth := 1

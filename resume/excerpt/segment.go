@@ -142,8 +142,8 @@ const around = 30
 // mostSpace is how many bytes of a text are searched for them.
 const mostSpace = 400
 
-// surrounding returns the segments with the context of the bytes of t from from to to,
-// which are in segment j.
+// surrounding returns the first and last segment with the context of t[from:to], which is in
+// segment j.
 func (t *text) surrounding(j, from, to int) (first, last int32) {
 	s := t.Text.Text
 	n := 0

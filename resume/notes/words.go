@@ -50,8 +50,8 @@ func (p pattern) possible(text string) bool {
 	return slices.ContainsFunc(p.needs, func(need string) bool { return strings.Contains(text, need) })
 }
 
-// needsOf returns texts of which every match of a regular expression has one, in lower case.
-// It returns nothing if it does not know any.
+// needsOf returns texts in lower case such that every match of a regular expression contains
+// at least one of them. It returns nothing if it cannot find such texts.
 func needsOf(re *syntax.Regexp) (needs []string) {
 	switch re.Op {
 	case syntax.OpLiteral:

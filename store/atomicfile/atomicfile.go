@@ -5,7 +5,7 @@
 // write out of it. The order is: temporary file, write, fsync, rename, fsync of the
 // directory. renameio (v2.0.2) creates the temporary file but does not do the rest.
 // Within an os.Root it puts that file at the top of the root and cannot rename it into
-// another folder than the one it was made for. Without an os.Root it follows symlinks out
+// any folder other than the one it was made for. Without an os.Root it follows symlinks out
 // of the workspace. It never syncs the directory, so a power cut may undo the
 // replacement. On Windows it exports nothing.
 package atomicfile

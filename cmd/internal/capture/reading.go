@@ -224,8 +224,8 @@ func (rd *reading) messages() error {
 	if err != nil {
 		return err
 	}
-	// This has been captured: if git removes some of it later, it does not count as new, even
-	// if git removed something before.
+	// Everything up to here has been captured. If git removes some of it later, it does not
+	// count as new, even if git had removed something before.
 	b.Reached = registry.Reached{Offset: t.Next.Offset, Size: t.Next.Size, Message: r.last}
 	if !complete {
 		return nil

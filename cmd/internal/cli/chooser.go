@@ -119,8 +119,8 @@ func candidates(w *opened, query string) ([]store.Entry, error) {
 	return list, err
 }
 
-// mostNumbered is the maximum number of conversations in a numbered list: of a longer one, the
-// first entries would scroll off the screen.
+// mostNumbered is the maximum number of conversations in a numbered list. The first entries
+// of a longer list would scroll off the screen.
 const mostNumbered = 20
 
 // fromList lets the user choose from a numbered list. This needs only a line of input and

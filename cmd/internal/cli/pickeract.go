@@ -175,8 +175,8 @@ func (r *reading) restore(id string, change organise.Change) error {
 	return cmp.Or(refused, err)
 }
 
-// search finds conversations whose messages have the words, best first. A hit
-// shows what was said if that has any of the words, since the row already shows the title.
+// search finds conversations whose messages have the words, best first. A hit shows a
+// passage only if it contains one of the words: the row already shows the title.
 func (r *reading) search(ctx context.Context, words string, found func(picker.Hit)) error {
 	q, err := search.Parse(words)
 	if err != nil {

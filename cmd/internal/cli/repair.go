@@ -382,7 +382,7 @@ func (r repairing) undo(queries []string) error {
 	var errs []error
 	for _, p := range past {
 		if err := r.Undo(p); err != nil {
-			errs = append(errs, fmt.Errorf("the repair of %s is not undone: %w", p.Path, err))
+			errs = append(errs, fmt.Errorf("could not undo the repair of %s: %w", p.Path, err))
 			continue
 		}
 		list = append(list, undone{p.ID, p.Path, p.Files})

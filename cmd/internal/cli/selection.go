@@ -28,8 +28,8 @@ type selection struct {
 // A place is a row of one of several pages.
 type place struct{ page, row int }
 
-// open opens the workspace of the current folder; and, if rows name their workspace, all
-// others on this machine.
+// open opens the workspace of the current folder and, if rows name their workspace, all others
+// on this machine.
 func (s *selection) open(a *app, cmd *cobra.Command) error {
 	w, err := a.open(cmd)
 	switch {

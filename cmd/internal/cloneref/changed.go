@@ -74,7 +74,7 @@ func differs(st state, here map[string][]byte, committed map[string]string) bool
 const stateVersion = "1"
 
 // stateOf summarizes the look of a folder ([store.Folders.LookBelow]) and its committed
-// files. It is empty if the folder may change without a change of its look.
+// files. It is empty if the folder can change while its look stays the same.
 func stateOf(look string, committed map[string]string) string {
 	if look == "" {
 		return ""

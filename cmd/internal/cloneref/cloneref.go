@@ -134,7 +134,7 @@ func (r Ref) merger(ctx context.Context, st state) merger {
 	return merger{ctx: ctx, root: r.Store.Root(), like: st.like, contents: map[string][]byte{}}
 }
 
-// identityWait is how long a process waits for another that makes a name.
+// identityWait is how long a process waits for another one that is creating the name.
 const identityWait = 5 * time.Second
 
 // identity reads a random name from a file, which it creates once. An empty file counts as

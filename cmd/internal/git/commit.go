@@ -25,7 +25,7 @@ const records = ".session"
 
 // ErrUnfinished is returned if the repository is in the middle of an operation that our
 // commit would disturb.
-var ErrUnfinished = errors.New("an operation of git's is under way: commit the folder when that is done")
+var ErrUnfinished = errors.New("a git operation is in progress: commit the folder when it is done")
 
 // An UnfinishedError is an ErrUnfinished that names the operation, as [Operation] does.
 type UnfinishedError struct {
@@ -261,7 +261,7 @@ type change struct {
 func (c change) untracked() bool { return c.state == "??" }
 func (c change) ignored() bool   { return c.state == "!!" }
 
-// apart returns an error if a folder is in another repository than root, such as a submodule.
+// apart returns an error if a folder is in a different repository from root, such as a submodule.
 func apart(root, dir string) error {
 	for at := dir; at != root && at != filepath.Dir(at); at = filepath.Dir(at) {
 		if Dir(at) != Dir(root) && exists(filepath.Join(at, ".git")) {

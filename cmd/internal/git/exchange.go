@@ -186,9 +186,9 @@ func (x Exchange) mergeOnce(ctx context.Context, up upstream) (merged bool, err 
 		return false, fmt.Errorf("'%s': File exists: another git process is at work; if there is none, remove the file", lock)
 	}
 	// With merge.autoStash, git would take uncommitted changes from the work tree, and with
-	// them anything written in the meantime. Without find-renames=100% it would take a
-	// new conversation for a removed one that looks like it, moved: it ignores no-renames
-	// before 2.49.
+	// them anything written in the meantime. Without find-renames=100% it would mistake
+	// a new conversation for the new place of a removed one that looks like it. (Before 2.49
+	// it ignores no-renames.)
 	whole := context.WithoutCancel(ctx)
 	args := append(usualStrategy(ctx, x.Root, up), "-c", "merge.autoStash=false", "merge", "--quiet", "-X", "find-renames=100%", "--ff", "--no-squash", "--commit", "--no-edit", "--no-rerere-autoupdate", up.ref)
 	err = wholeMerge(ctx, x.Root, func(ctx context.Context) error { return call(x.asking(ctx, args...)) })

@@ -103,8 +103,8 @@ func fetchURL(ctx context.Context, dir, remote string) string {
 	return strings.TrimSpace(out)
 }
 
-// replicated reports whether a remote is fetched from another repository than it is pushed to:
-// a copy, which may be behind. The ways to reach one repository may differ.
+// replicated reports whether a remote is fetched from one repository and pushed to another: the
+// former is a copy, which may be behind. The ways to reach one repository may differ.
 func replicated(ctx context.Context, root, remote string) bool {
 	from := fetchURL(ctx, root, remote)
 	to, err := read(ctx, root, "remote", "get-url", "--push", remote)

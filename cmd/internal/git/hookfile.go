@@ -50,7 +50,7 @@ func (p HookPart) Add(ctx context.Context, root string) (file string, changed bo
 	}
 	file = filepath.Join(dir, p.Hook)
 	if isFile(dir) {
-		return file, false, fmt.Errorf("git runs no %s, because core.hooksPath is %s, which is no folder", p.Hook, dir)
+		return file, false, fmt.Errorf("git does not run %s, because core.hooksPath is %s, which is not a folder", p.Hook, dir)
 	}
 	old, err := os.ReadFile(file)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -87,7 +87,7 @@ func (p HookPart) Add(ctx context.Context, root string) (file string, changed bo
 	return file, true, replaceHook(file, []byte(text))
 }
 
-// isAmong reports whether our part is in a hook, with none before it but those for other
+// isAmong reports whether a hook contains our part, preceded only by our parts for other
 // workspaces.
 func (p HookPart) isAmong(hook string) bool {
 	before, _, found := strings.Cut(hook, p.text())

@@ -204,7 +204,7 @@ func (h *handler) ended(ctx context.Context, agent inject.Agent, e inject.Event)
 	return errors.Join(err, h.ws.FinishAt(path, workspace.Finishing{Pause: !h.openBeside(path, e)}), h.markDue(b))
 }
 
-// openBeside reports whether another program than the one that ends has a conversation open.
+// openBeside reports whether a program other than the one that ends has a conversation open.
 func (h *handler) openBeside(path string, e inject.Event) bool {
 	own, err := strconv.Atoi(e.Process)
 	if err != nil {

@@ -36,7 +36,7 @@ func (e *LinkError) Error() string {
 }
 
 // Read reads the hooks of a workspace: the name, content and permission of every file
-// below [Dir]. The path to the workspace itself may have links.
+// below [Dir]. The path to the workspace itself may contain symlinks.
 func Read(root string) (Hooks, error) {
 	h := Hooks{map[string]File{}}
 	dir, err := os.OpenRoot(root)

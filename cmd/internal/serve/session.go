@@ -139,8 +139,8 @@ func withBody[T any](s *Server, handle func(r *http.Request, in T, space *Space,
 	}
 }
 
-// tag returns the ETag of a conversation: of what people and agents can change about it,
-// and of its logs.
+// sessionTag returns the ETag of a conversation. It covers what people and agents can change
+// about the conversation, and its logs.
 func (c *content) sessionTag(e store.Entry) string {
 	return tagOf(append(e.Session.AppendLine(nil), c.tag...))
 }

@@ -79,7 +79,7 @@ type Stats struct {
 	files  map[string]int
 }
 
-// A cell is the counts of the messages of one conversation that have the same properties.
+// A cell holds the counts of the messages of one conversation that have the same properties.
 type cell struct {
 	Agent, Model, Day string
 	Counts

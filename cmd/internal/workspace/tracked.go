@@ -60,7 +60,7 @@ func (t *Tree) OneSided(ctx context.Context, path string) (texts []string, err e
 	}
 	found, err := git.ConflictsIn(ctx, t.store.Root(), conversationsDir)
 	if err != nil {
-		return nil, fmt.Errorf("conflicts in conversations were not looked for: %w", err)
+		return nil, fmt.Errorf("could not look for conflicts in conversations: %w", err)
 	}
 	for _, f := range found.OneSided {
 		if path == "" || f.Path == path {

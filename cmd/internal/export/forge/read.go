@@ -225,7 +225,8 @@ func (r *reader) truncated() error {
 	return damaged("it is truncated: its last line is not %q: add that if nothing else is missing, or export the conversation again", end)
 }
 
-// unpadded returns the lines of a text without those around it that separate it from ours.
+// unpadded strips the lines that separate a text from ours: blank ones, and a rule before a
+// prompt.
 func unpadded(lines []string, beforePrompt bool) []string {
 	blank := func(i int) bool { return strings.TrimSpace(lines[i]) == "" }
 	if n := len(lines); beforePrompt && n >= 2 && lines[n-2] == "---" && blank(n-1) {

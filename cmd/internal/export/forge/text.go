@@ -258,8 +258,8 @@ func fenceIn(l string) string {
 	return trimmed[:n]
 }
 
-// addBackslashes turns the tags in a line into text: it makes n backslashes before a tag
-// 2n+1.
+// addBackslashes escapes the tags in a line, so that they are plain text: n backslashes
+// before a tag become 2n+1.
 func addBackslashes(l string, open bool) string {
 	at, _ := tags(l, open)
 	var b strings.Builder

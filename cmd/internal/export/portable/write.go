@@ -283,7 +283,7 @@ func (w *writer) message(m *schema.Message) {
 	w.raw("}")
 }
 
-// spelled returns a time in the form of the format, or the empty time for 0.
+// spelled formats a time in milliseconds as session.json does. It returns "" for 0.
 func spelled(ms int64) schema.Time {
 	if ms == 0 {
 		return ""

@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// withMarks lists, after each plain letter, the letters that differ from it only in marks, as an
-// accent, which people leave out when they type.
+// withMarks lists, after each plain letter, the letters that differ from it only in marks (such
+// as accents), which people leave out when they type.
 var withMarks = []string{
 	"aàáâãäåāăąǎǟǡǻȁȃȧḁạảấầẩẫậắằẳẵặ", "bḃḅḇ", "cçćĉċčḉ", "dďđḋḍḏḑḓ", "eèéêëēĕėęěȅȇȩḕḗḙḛḝẹẻẽếềểễệ", "fḟ",
 	"gĝğġģǧǵḡ", "hĥħȟḣḥḧḩḫẖ", "iìíîïĩīĭįıǐȉȋḭḯỉị", "jĵǰ", "kķǩḱḳḵ", "lĺļľłḷḹḻḽ", "mḿṁṃ", "nñńņňǹṅṇṉṋ",
