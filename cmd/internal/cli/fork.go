@@ -68,7 +68,7 @@ copies the whole branch that cortext resume would continue.`,
 func runFork(cmd *cobra.Command, a *app, w *opened, query string, o forkOptions) error {
 	switch {
 	case cmd.Flags().Changed("at") && o.At == "":
-		return &usageError{"--at names no message", "cortext show numbers the messages"}
+		return &usageError{"--at needs a message", "cortext show numbers the messages"}
 	case o.At != "" && o.Branch != 0:
 		return &usageError{"--at and --branch cannot be combined", "--at finds a message on any branch"}
 	case o.Branch < 0 || o.Branch == 0 && cmd.Flags().Changed("branch"):

@@ -51,7 +51,7 @@ func CommitNamed(ctx context.Context, root, revision, trailer string) (c Logged,
 		return c, err
 	}
 	if len(all) == 0 {
-		return c, fmt.Errorf("%s names no commit", revision)
+		return c, fmt.Errorf("%s is not a commit", revision)
 	}
 	return all[0], nil
 }

@@ -47,7 +47,7 @@ func AgentFor(name, program string) (Agent, error) {
 		path, err = filepath.Abs(path)
 	}
 	if err != nil {
-		return Agent{}, fmt.Errorf("%s is not installed, or CORTEXT_%s names no program: %w", name, strings.ToUpper(name), err)
+		return Agent{}, fmt.Errorf("%s is not installed, or CORTEXT_%s does not name a program: %w", name, strings.ToUpper(name), err)
 	}
 	a.Program = path
 	return a, nil
