@@ -147,7 +147,7 @@ func (x Exchange) upstream(ctx context.Context) (up upstream, err error) {
 		return up, noRepository(x.Root)
 	}
 	if (!ok || at.Branch == "") && isJujutsu(x.Root) {
-		return up, errors.New("no branch is checked out, and jj checks none out: jj git fetch and jj git push exchange commits, or with commit: ref this does")
+		return up, errors.New("no branch is checked out, as is usual with jj: exchange commits with jj git fetch and jj git push, or set commit: ref to use this command")
 	}
 	if !ok || at.Branch == "" {
 		return up, errors.New("no branch is checked out: git switch to one first")
