@@ -79,6 +79,7 @@ fi
 memory=${TMPDIR:-/tmp}
 if shm=$(mktemp -d /dev/shm/cortext-check.XXXXXX 2>/dev/null); then
 	trap 'kill $(jobs -pr) 2>/dev/null || :; rm -rf "$results" "$shm"' EXIT
+	chmod 755 "$shm" # tests run as another user, too
 	printf '#!/bin/sh\n' >"$shm/program" && chmod +x "$shm/program"
 	if "$shm/program" 2>/dev/null && [ "$(stat -f -c %T "$shm")" = tmpfs ] && [ "$(df -Pk "$shm" | awk 'NR == 2 {print $4}')" -gt $((4 << 20)) ]; then
 		memory=$shm
