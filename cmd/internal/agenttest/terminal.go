@@ -37,6 +37,9 @@ func Start(cmd *exec.Cmd, cols, rows int) (*Terminal, error) {
 	if err != nil {
 		return nil, fmt.Errorf("agenttest: start %s in a terminal: %w", cmd.Path, err)
 	}
+	if tty, err = pollable(tty); err != nil {
+		return nil, errors.Join(fmt.Errorf("agenttest: the terminal of %s: %w", cmd.Path, err), cmd.Process.Kill(), cmd.Wait())
+	}
 	t := &Terminal{
 		cmd:    cmd,
 		tty:    tty,
@@ -54,6 +57,25 @@ func Start(cmd *exec.Cmd, cols, rows int) (*Terminal, error) {
 		close(t.exited)
 	}()
 	return t, nil
+}
+
+// pollable returns a terminal as a file of which Close ends a Read. Package pty leaves the file in
+// blocking mode (v1.1.24), in which Close takes effect only after the program's next output.
+func pollable(tty *os.File) (*os.File, error) {
+	defer tty.Close()
+	syscall.ForkLock.RLock()
+	fd, err := syscall.Dup(int(tty.Fd()))
+	if err == nil {
+		syscall.CloseOnExec(fd)
+	}
+	syscall.ForkLock.RUnlock()
+	if err != nil {
+		return nil, err
+	}
+	if err := syscall.SetNonblock(fd, true); err != nil {
+		return nil, errors.Join(err, syscall.Close(fd))
+	}
+	return os.NewFile(uintptr(fd), tty.Name()), nil
 }
 
 // Type writes the text unchanged. Programs treat text and Enter written together as a
