@@ -13,9 +13,8 @@
 //
 // # Parts
 //
-// A [Store] has [Files], a [Cache] and conversations. [Folders] report what
-// the file system shows of these without opening a file. A [ChangeList] tells which of them
-// were written to.
+// A [Store] has [Files], a [Cache] and conversations. [Folders] report what the file system
+// shows of these without opening a file. A [ChangeList] tells which of them were written to.
 // [Kept] has the records that are outside of the work tree. [Repairs] mend damage.
 //
 // A [Location] says in which folders the records of a conversation are, and a [Reader]

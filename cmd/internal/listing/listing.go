@@ -161,13 +161,10 @@ func (f *Filter) isZero() bool {
 	return len(f.Types)+len(f.Tags)+len(f.Agents)+len(f.Models)+len(f.Statuses)+len(f.Words) == 0 && f.Since.IsZero() && f.Until.IsZero() && !f.Archived && !f.All
 }
 
-// onlyActive selects the active conversations that are not archived.
-var onlyActive = Filter{Statuses: []string{string(schema.Active)}}
+// onlyActive reports whether the filter selects no conversation but active ones.
+func (f *Filter) onlyActive() bool { return len(f.Statuses) == 1 && isActive(f.Statuses[0]) }
 
-// selectsActive reports whether the filter selects no conversation but active ones.
-func (f *Filter) selectsActive() bool {
-	return len(f.Statuses) == 1 && onlyActive.hasStatus(f.Statuses[0])
-}
+func isActive(status string) bool { return strings.EqualFold(status, string(schema.Active)) }
 
 // selectsAll reports whether the filter selects every conversation.
 func (f *Filter) selectsAll() bool {

@@ -115,7 +115,7 @@ func (v *view) selectAll(f *Filter) (at []int, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if f.selectsActive() {
+	if f.onlyActive() {
 		return v.selectActive(s)
 	}
 	if err := s.decide(v.base); err != nil {

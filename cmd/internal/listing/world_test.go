@@ -451,7 +451,7 @@ func (w *world) selections() []Selection {
 	f := Filter{Types: []string{"PLAN", "debug"}, Since: w.now.AddDate(0, 0, -5)}
 	return []Selection{
 		{Limit: 5}, {Limit: 3, Offset: 4}, {Limit: 20, Filter: everything}, {Filter: f}, {Filter: Filter{Agents: []string{"gemini"}}, Limit: 4, Reverse: true},
-		{Filter: Filter{Statuses: []string{"completed"}}}, {Filter: onlyActive}, {Filter: Filter{Statuses: []string{"Active"}, Archived: true}, Limit: 2, Offset: 1}, {Order: ByTitle, Limit: 10}, {Order: ByMessages, Filter: everything}, {Order: ByCreated, Reverse: true},
+		{Filter: Filter{Statuses: []string{"completed"}}}, {Filter: Filter{Statuses: []string{"active"}}}, {Filter: Filter{Statuses: []string{"Active"}, Archived: true}, Limit: 2, Offset: 1}, {Order: ByTitle, Limit: 10}, {Order: ByMessages, Filter: everything}, {Order: ByCreated, Reverse: true},
 		{Filter: Filter{Tags: []string{"login", "api"}}}, {Offset: 1000}, {Limit: 7, Offset: 1000}, {Filter: Filter{Archived: true}},
 		{Filter: Filter{Words: []string{"login", "2026"}}}, {Filter: Filter{Words: []string{"日本"}, All: true}, Limit: 2}, {Filter: Filter{Models: []string{"OPUS"}}},
 	}

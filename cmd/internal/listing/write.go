@@ -159,7 +159,7 @@ func (b *builder) addSources() {
 // addActive adds the numbers of the active rows.
 func (b *builder) addActive() {
 	for i, r := range b.records {
-		if onlyActive.hasStatus(r.Status) {
+		if isActive(r.Status) {
 			b.section[activeSection] = binary.LittleEndian.AppendUint32(b.section[activeSection], uint32(i))
 		}
 	}
