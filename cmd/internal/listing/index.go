@@ -22,7 +22,7 @@ import (
 // when it is first read, so that any damage counts as a missing index.
 
 const (
-	indexMagic = "cortext listing index 9"
+	indexMagic = "cortext listing index 10"
 	headBytes  = 512
 	blockBytes = 32 << 10
 	rowBytes   = 96
@@ -45,6 +45,7 @@ const (
 	jsonSection             // rows as --json prints them, separated by commas
 	sourceSection           // the sources of each row, after a table of where they begin
 	activeSection           // the active rows, in order
+	archivedSection         // the archived rows, in order
 	titleSection            // rows by the hash of their folded title
 	termSection             // the terms of names, first prompts and summaries: see [builder.addTerms]
 	placeSection            // where the hits of each term begin
@@ -146,7 +147,7 @@ func openIndex(in io.ReaderAt, size int64, closer func() error) (*index, error) 
 		at += s.size[k]
 	}
 	if size != s.data+at || blocks != (at+blockBytes-1)/blockBytes || s.size[rowSection] != int64(s.n)*rowBytes ||
-		s.size[lookSection] != int64(s.n)*store.LookBytes || s.size[signatureSection] != int64(s.n)*signatureBytes || s.size[activeSection]%4 != 0 ||
+		s.size[lookSection] != int64(s.n)*store.LookBytes || s.size[signatureSection] != int64(s.n)*signatureBytes || s.size[activeSection]%4+s.size[archivedSection]%4 != 0 ||
 		s.size[idSection]%slotBytes+s.size[folderSection]%slotBytes+s.size[baseSection]%slotBytes+s.size[titleSection]%slotBytes != 0 {
 		return nil, errDamaged
 	}
@@ -298,9 +299,10 @@ func (x *index) sources(i int) (list []schema.Source, err error) {
 	return list, err
 }
 
-// active returns the active rows, in order. They are few, and asked for in every hook.
-func (x *index) active() (rows []int, err error) {
-	list, err := x.sections.bytes(activeSection, 0, x.sections.size[activeSection])
+// listed returns the rows that a section lists, such as activeSection: they are few, or fewer
+// bytes than all rows.
+func (x *index) listed(section int) (rows []int, err error) {
+	list, err := x.sections.bytes(section, 0, x.sections.size[section])
 	for ; err == nil && len(list) > 0; list = list[4:] {
 		row := int(binary.LittleEndian.Uint32(list))
 		if row >= x.n {

@@ -166,12 +166,15 @@ func (f *Filter) onlyActive() bool { return len(f.Statuses) == 1 && isActive(f.S
 
 func isActive(status string) bool { return strings.EqualFold(status, string(schema.Active)) }
 
-// selectsAll reports whether the filter selects every conversation.
-func (f *Filter) selectsAll() bool {
+// ofAnyKind reports whether the filter hides no conversations but, perhaps, archived ones.
+func (f *Filter) ofAnyKind() bool {
 	rest := *f
 	rest.All, rest.Archived = false, false
-	return f.All && f.Archived && rest.isZero()
+	return f.All && rest.isZero()
 }
+
+// selectsAll reports whether the filter selects every conversation.
+func (f *Filter) selectsAll() bool { return f.Archived && f.ofAnyKind() }
 
 func anyOf(list []string, value string) bool {
 	return len(list) == 0 || slices.ContainsFunc(list, func(s string) bool { return strings.EqualFold(s, value) })

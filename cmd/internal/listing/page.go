@@ -111,6 +111,9 @@ func (l *Listing) Select(f Filter) (at []int) {
 }
 
 func (v *view) selectAll(f *Filter) (at []int, err error) {
+	if f.ofAnyKind() {
+		return v.selectOfAnyKind(f)
+	}
 	s, err := v.selector(f)
 	if err != nil {
 		return nil, err
@@ -128,7 +131,7 @@ func (v *view) selectAll(f *Filter) (at []int, err error) {
 
 // selectActive is selectAll for a filter that selects no other conversations than active ones.
 func (v *view) selectActive(s *selector) ([]int, error) {
-	rows, err := v.base.active()
+	rows, err := v.base.listed(activeSection)
 	if err != nil {
 		return nil, err
 	}
@@ -138,6 +141,27 @@ func (v *view) selectActive(s *selector) ([]int, error) {
 		return !ok
 	})
 	return v.positions(rows, func(r *record) bool { return s.filter.Selects(&r.Row) }), err
+}
+
+// selectOfAnyKind is selectAll for a filter that hides no conversations but archived ones.
+func (v *view) selectOfAnyKind(f *Filter) ([]int, error) {
+	var hidden []int
+	if !f.Archived {
+		rows, err := v.base.listed(archivedSection)
+		if err != nil {
+			return nil, err
+		}
+		hidden = v.positions(rows, func(r *record) bool { return r.Archived })
+	}
+	at := make([]int, 0, v.layout.n)
+	for i := range v.layout.n {
+		if len(hidden) > 0 && hidden[0] == i {
+			hidden = hidden[1:]
+			continue
+		}
+		at = append(at, i)
+	}
+	return at, nil
 }
 
 // positions returns the sorted positions of those of the given rows of the index that are

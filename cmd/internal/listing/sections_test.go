@@ -20,6 +20,7 @@ func large(t *testing.T) (x *index, file []byte) {
 		if r.Type = "plan"; i%5_000 == 9 {
 			r.Status = "active"
 		}
+		r.Archived = i%300 == 7
 		r.Title, r.ID = fmt.Sprintf("%s %d", someWords[i/7%len(someWords)], i), fmt.Sprintf("01%024d", i)
 		records = append(records, r)
 	}
@@ -131,6 +132,28 @@ func TestActiveReadsLittle(t *testing.T) {
 	}
 }
 
+// TestAllReadsLittle: where only archived conversations are hidden, the rows are not read.
+func TestAllReadsLittle(t *testing.T) {
+	_, file := large(t)
+	in := &countingReader{in: bytes.NewReader(file)}
+	x, err := openIndex(in, int64(len(file)), func() error { return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	in.from, in.end = x.sections.data, int64(len(file))
+	v, err := newView(x, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at, err := v.selectAll(&Filter{All: true})
+	if err != nil || len(at) != 20_000-67 || at[7] != 8 {
+		t.Fatalf("%d rows, error %v", len(at), err)
+	}
+	if n := in.read.Load(); n > blockBytes { // the list of the archived rows
+		t.Errorf("%d of %d bytes were read", n, len(file))
+	}
+}
+
 // A countingReader counts the bytes that are read of a part.
 type countingReader struct {
 	in        io.ReaderAt
@@ -148,7 +171,7 @@ func (r *countingReader) ReadAt(b []byte, at int64) (int, error) {
 func TestEachRow(t *testing.T) {
 	_, file := large(t)
 	all := 0
-	for _, f := range []Filter{{}, everything, {Types: []string{"plan"}}, {Statuses: []string{"active"}}, {Types: []string{"debug"}, Statuses: []string{"active"}}, {Since: time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)}} {
+	for _, f := range []Filter{{}, everything, {All: true}, {All: true, Statuses: []string{"active"}}, {Types: []string{"plan"}}, {Statuses: []string{"active"}}, {Types: []string{"debug"}, Statuses: []string{"active"}}, {Since: time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)}} {
 		v, err := newView(openIndexAgain(t, file), nil)
 		if err != nil {
 			t.Fatal(err)

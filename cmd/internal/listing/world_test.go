@@ -403,6 +403,10 @@ func (w *world) checkAtOnce(what string) {
 		if p.Total != total || p.Hidden != hidden || p.Archived != archived {
 			w.t.Fatalf("%s: %+v: %d, %d hidden, %d archived, want %d, %d, %d", what, s, p.Total, p.Hidden, p.Archived, total, hidden, archived)
 		}
+		at := l.Select(s.Filter)
+		if len(at) != total || slices.ContainsFunc(at, func(i int) bool { return !s.Filter.Selects(&want[i]) }) {
+			w.t.Fatalf("%s: %+v: %v are selected, want %d", what, s.Filter, at, total)
+		}
 		w.compare(fmt.Sprintf("%s: %+v", what, s), w.rowsOf(p), shown)
 	}
 }
@@ -452,7 +456,7 @@ func (w *world) selections() []Selection {
 	return []Selection{
 		{Limit: 5}, {Limit: 3, Offset: 4}, {Limit: 20, Filter: everything}, {Filter: f}, {Filter: Filter{Agents: []string{"gemini"}}, Limit: 4, Reverse: true},
 		{Filter: Filter{Statuses: []string{"completed"}}}, {Filter: Filter{Statuses: []string{"active"}}}, {Filter: Filter{Statuses: []string{"Active"}, Archived: true}, Limit: 2, Offset: 1}, {Order: ByTitle, Limit: 10}, {Order: ByMessages, Filter: everything}, {Order: ByCreated, Reverse: true},
-		{Filter: Filter{Tags: []string{"login", "api"}}}, {Offset: 1000}, {Limit: 7, Offset: 1000}, {Filter: Filter{Archived: true}},
+		{Filter: Filter{Tags: []string{"login", "api"}}}, {Offset: 1000}, {Limit: 7, Offset: 1000}, {Filter: Filter{Archived: true}}, {Filter: Filter{All: true}},
 		{Filter: Filter{Words: []string{"login", "2026"}}}, {Filter: Filter{Words: []string{"日本"}, All: true}, Limit: 2}, {Filter: Filter{Models: []string{"OPUS"}}},
 	}
 }

@@ -34,7 +34,7 @@ type builder struct {
 func encode(records []*record) ([]byte, error) {
 	b := builder{records: records, rows: make([]fixed, len(records))}
 	b.reserve()
-	parts := []func(){b.addTerms, b.addJSON, b.addNames, b.addTexts, b.addNumbers, b.addLooks, b.addIDs, b.addFolders, b.addSources, b.addActive}
+	parts := []func(){b.addTerms, b.addJSON, b.addNames, b.addTexts, b.addNumbers, b.addLooks, b.addIDs, b.addFolders, b.addSources, b.addLists}
 	inParallel(len(parts), func(i int) { parts[i]() }) // each sets its own sections, and fields of the rows
 	for i := range b.rows {
 		b.section[rowSection] = b.rows[i].appendTo(b.section[rowSection])
@@ -156,11 +156,17 @@ func (b *builder) addSources() {
 	b.section[sourceSection] = append(table, list...)
 }
 
-// addActive adds the numbers of the active rows.
-func (b *builder) addActive() {
+// addLists adds the numbers of the active and of the archived rows.
+func (b *builder) addLists() {
+	add := func(section, row int) {
+		b.section[section] = binary.LittleEndian.AppendUint32(b.section[section], uint32(row))
+	}
 	for i, r := range b.records {
 		if isActive(r.Status) {
-			b.section[activeSection] = binary.LittleEndian.AppendUint32(b.section[activeSection], uint32(i))
+			add(activeSection, i)
+		}
+		if r.Archived {
+			add(archivedSection, i)
 		}
 	}
 }
