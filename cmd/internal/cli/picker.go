@@ -51,36 +51,34 @@ func (c chooser) onFullScreen(ctx context.Context, query string, filter listing.
 		debug.SetGCPercent(firstGarbagePercent)
 		time.AfterFunc(firstGarbage, func() { debug.SetGCPercent(garbagePercent) })
 	}
-	r, err := readingIn(c.w.Env, c.app.seen())
-	if err != nil {
-		return picked{}, err
-	}
-	defer r.close()
-	wide := filter
-	wide.Archived = true // like the search whose matches the user chooses from
+	opened := make(chan *reading, 1)
 	var unread []error
-	o := picker.Options{
-		In: c.app.In, Out: c.app.Out, Environ: os.Environ(), Now: c.app.Now,
-		Rows: r.rows, Filter: filter, Query: strings.TrimPrefix(query, "conversations/"),
-		Agents: c.w.Env.AgentNames(), Types: c.w.Prompts.Types(),
-		Reload: r.reload, Everywhere: r.everywhere, Preview: r.preview, Exists: r.exists, Search: r.search, Prompts: r.prompts,
-		Act: r.act, Actions: pickerActions, Undo: r.undoLast, ReadOnly: r.readOnly(),
-	}
-	if query != "" {
-		o.Found = func(rows picker.Rows) []int { return foundIn(rows, query, wide) }
-	}
-	if query == "" && c.w.Config.Autosave != settings.AutosaveOff {
-		o.Prepare = func(ctx context.Context) error {
-			out, err := c.w.leftovers().Discover(ctx)
-			if out != nil {
-				unread = out.Errors
-			}
-			return err
+	on := picker.Terminal{In: c.app.In, Out: c.app.Out, Environ: os.Environ()}
+	chosen, err := c.app.Pick(ctx, on, func(_ context.Context, progress func(done, of int)) (picker.Options, error) {
+		r, err := readingIn(c.w.Env, c.app.seen(), progress)
+		if err != nil {
+			return picker.Options{}, err
 		}
+		opened <- r
+		o := c.pickerOptions(r, query, filter)
+		if query == "" && c.w.Config.Autosave != settings.AutosaveOff {
+			o.Prepare = func(ctx context.Context) error {
+				out, err := c.w.leftovers().Discover(ctx)
+				if out != nil {
+					unread = out.Errors
+				}
+				return err
+			}
+		}
+		return o, nil
+	})
+	select {
+	case r := <-opened:
+		defer r.close()
+		err = errors.Join(err, r.forgetRemoved())
+		c.app.screen.warn(r.left...)
+	default: // the user left before the list was there
 	}
-	chosen, err := c.app.Pick(ctx, o)
-	err = errors.Join(err, r.forgetRemoved())
-	c.app.screen.warn(r.left...)
 	if n := len(unread); n > 0 {
 		c.app.screen.warn(strings.Join(messages(unread[:min(n, 3)]), "; "))
 	}
@@ -107,6 +105,22 @@ func (c chooser) onFullScreen(ctx context.Context, query string, filter listing.
 	}
 	p.Entry, err = c.w.Entry(chosen.Row.Path)
 	return p, err
+}
+
+// pickerOptions returns what the picker shows, and what it can do, in a workspace.
+func (c chooser) pickerOptions(r *reading, query string, filter listing.Filter) picker.Options {
+	o := picker.Options{
+		Now: c.app.Now, Rows: r.rows, Filter: filter, Query: strings.TrimPrefix(query, "conversations/"),
+		Agents: c.w.Env.AgentNames(), Types: c.w.Prompts.Types(),
+		Reload: r.reload, Everywhere: r.everywhere, Preview: r.preview, Exists: r.exists, Search: r.search, Prompts: r.prompts,
+		Act: r.act, Actions: pickerActions, Undo: r.undoLast, ReadOnly: r.readOnly(),
+	}
+	if query != "" {
+		wide := filter
+		wide.Archived = true // like the search whose matches the user chooses from
+		o.Found = func(rows picker.Rows) []int { return foundIn(rows, query, wide) }
+	}
+	return o
 }
 
 // foundIn returns the positions of the conversations of one or several workspaces that a query

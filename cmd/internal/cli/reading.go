@@ -45,13 +45,14 @@ type undo struct {
 	run     func() error
 }
 
-// readingIn opens a workspace for the picker. seen are the folders of the other workspaces.
-func readingIn(env workspace.Env, seen []string) (*reading, error) {
+// readingIn opens a workspace for the picker. seen are the folders of the other workspaces. If
+// all files have to be checked first, it calls progress.
+func readingIn(env workspace.Env, seen []string, progress func(done, of int)) (*reading, error) {
 	w, err := workspace.Open(env)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := w.Listing(nil)
+	rows, err := w.Listing(progress)
 	if err != nil {
 		return nil, errors.Join(err, w.Close())
 	}
@@ -177,7 +178,7 @@ func (r *reading) everywhere(ctx context.Context) (picker.Rows, error) {
 			}
 			env := r.w.Env
 			env.Dir = dir
-			other, err := readingIn(env, nil)
+			other, err := readingIn(env, nil, nil)
 			if err != nil {
 				r.left = append(r.left, fmt.Sprintf("%s is left out: %v", dir, err))
 				continue

@@ -105,7 +105,7 @@ func newReading(t *testing.T) *reading {
 	st.Close()
 	r, err := readingIn(workspace.Env{
 		Dir: dir, Machine: inject.Machine{Home: home, Getenv: func(string) string { return "" }}, Now: time.Now, Rand: rand.Reader,
-	}, nil)
+	}, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

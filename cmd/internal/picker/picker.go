@@ -22,17 +22,27 @@ type Rows interface {
 	ByID(id string) (int, bool)
 }
 
-// A Picker lets the user choose. The error is that of ctx if it ended.
-type Picker func(ctx context.Context, o Options) (Choice, error)
+// A Picker lets the user choose. It prepares the terminal while load runs. The error is that
+// of load, or of ctx if it ended.
+type Picker func(ctx context.Context, on Terminal, load Loader) (Choice, error)
+
+// A Terminal is what the picker reads keys from and draws on.
+type Terminal struct {
+	In      io.Reader
+	Out     io.Writer
+	Environ []string // TERM, COLORTERM and NO_COLOR determine the colors
+}
+
+// A Loader reads what the picker shows. While that takes long, it calls progress with the
+// number of conversations that it has read. It may still be running when the picker returns,
+// if the user left the picker before.
+type Loader func(ctx context.Context, progress func(done, of int)) (Options, error)
 
 // Options configure the picker. It does not offer functions that are nil. All functions but
 // Exists run outside the drawing loop. When the picker returns, none of them is running
 // except Preview, whose context has ended by then.
 type Options struct {
-	In      io.Reader
-	Out     io.Writer
-	Environ []string // TERM, COLORTERM and NO_COLOR determine the colors
-	Now     func() time.Time
+	Now func() time.Time
 
 	Rows   Rows
 	Filter listing.Filter   // the conversations to list; the others are hidden

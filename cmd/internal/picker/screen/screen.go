@@ -15,7 +15,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
-	"golang.org/x/term"
 
 	"cortext/cmd/internal/listing"
 	"cortext/cmd/internal/picker"
@@ -25,40 +24,34 @@ import (
 const framesPerSecond = 120
 
 // Run is a [picker.Picker].
-func Run(ctx context.Context, o picker.Options) (picker.Choice, error) {
+func Run(ctx context.Context, on picker.Terminal, load picker.Loader) (picker.Choice, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	if f, ok := o.In.(*os.File); ok {
-		o.In = input{f, func() { cancel(errors.New("the terminal is gone")) }}
+	if f, ok := on.In.(*os.File); ok {
+		on.In = input{f, func() { cancel(errors.New("the terminal is gone")) }}
 	}
-	ready := make(chan *model, 1)
-	go func() {
-		m := newModel(ctx, o)
-		if f, ok := o.Out.(*os.File); ok { // so that the first frame is complete
-			if width, height, err := term.GetSize(int(f.Fd())); err == nil {
-				m.width, m.height = width, height
-			}
-		}
-		ready <- m
-	}()
-	first := starting{ready: ready}
+	first := &starting{ready: make(chan loaded, 1)}
 	var wheel flood
-	_, err := tea.NewProgram(&first, tea.WithContext(ctx), tea.WithInput(o.In), tea.WithOutput(o.Out), tea.WithEnvironment(o.Environ),
-		tea.WithColorProfile(colorprofile.Env(o.Environ)), tea.WithFPS(framesPerSecond), tea.WithFilter(wheel.fold), tea.WithoutSignalHandler()).Run()
+	program := tea.NewProgram(first, tea.WithContext(ctx), tea.WithInput(on.In), tea.WithOutput(on.Out), tea.WithEnvironment(on.Environ),
+		tea.WithColorProfile(colorprofile.Env(on.Environ)), tea.WithFPS(framesPerSecond), tea.WithFilter(wheel.fold), tea.WithoutSignalHandler())
+	go first.load(ctx, load, func(p progress) { program.Send(p) })
+	last, err := program.Run()
 	ended := context.Cause(ctx)
 	cancel(nil)
-	if first.model == nil { // the terminal could not be used
-		first.model = <-ready
+	choice := first.choice
+	if m, ok := last.(*model); ok {
+		m.work.wait()
+		choice = m.choice
 	}
-	m := first.model
-	m.work.wait()
 	switch {
 	case ended != nil:
 		return picker.Choice{}, ended
+	case first.err != nil:
+		return picker.Choice{}, first.err
 	case err != nil:
 		return picker.Choice{}, fmt.Errorf("the picker failed: %w", err)
 	}
-	return m.choice, nil
+	return choice, nil
 }
 
 // An input is a terminal whose end is noticed: bubbletea goes on without input. A process that
@@ -74,18 +67,6 @@ func (in input) Read(p []byte) (int, error) {
 		in.ended()
 	}
 	return n, err
-}
-
-// A starting picker waits for its model when the terminal is ready, because a large model
-// takes as long as that.
-type starting struct {
-	ready <-chan *model
-	*model
-}
-
-func (s *starting) Init() tea.Cmd {
-	s.model = <-s.ready
-	return s.model.Init()
 }
 
 // A work runs functions of the caller. None may outlive [Run], because the caller then

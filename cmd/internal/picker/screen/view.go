@@ -15,9 +15,12 @@ type frame struct {
 	l layout
 }
 
+// emptyView returns a full screen with nothing on it.
+func emptyView() tea.View { return tea.View{AltScreen: true, MouseMode: tea.MouseModeCellMotion} }
+
 // View draws the screen. It formats only the visible rows.
 func (m *model) View() tea.View {
-	v := tea.View{AltScreen: true, MouseMode: tea.MouseModeCellMotion}
+	v := emptyView()
 	if m.width == 0 || m.height == 0 {
 		return v
 	}
