@@ -3,7 +3,9 @@ package cli
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime/debug"
@@ -190,6 +192,11 @@ func (t *exportTarget) check(conversations int) error {
 		return &usageError{fmt.Sprintf("-o %s names one file, and there are %d conversations", out, conversations), "name a folder that exists, or end the name with a slash"}
 	case t.options.format == "" && !t.options.bundle && t.options.extension() != "" && t.options.extension() != t.format.Name:
 		return &usageError{fmt.Sprintf("there is no format %q", t.options.extension()), "the formats are " + strings.Join(formatNames(), ", ") + ": --format chooses one for a file with any name"}
+	case errors.Is(err, fs.ErrNotExist):
+		parent := filepath.Dir(file)
+		if _, err := os.Stat(parent); errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("-o %s: there is no folder %s: create it first, or name another", out, parent)
+		}
 	}
 	return nil
 }

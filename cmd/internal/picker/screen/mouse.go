@@ -34,8 +34,10 @@ type flood struct {
 // linesPerNotch is how far one notch of the wheel moves.
 const linesPerNotch = 1
 
-// fold combines the wheel events of a frame into one message.
-func (f *flood) fold(m tea.Model, msg tea.Msg) tea.Msg {
+// fold combines the wheel events of a frame into one message. Those that come before the list
+// move nothing.
+func (f *flood) fold(on tea.Model, msg tea.Msg) tea.Msg {
+	m, listed := on.(*model)
 	switch e := msg.(type) {
 	case tea.MouseWheelMsg:
 		switch e.Button {
@@ -49,7 +51,11 @@ func (f *flood) fold(m tea.Model, msg tea.Msg) tea.Msg {
 	default:
 		return msg
 	}
-	now := m.(*model).o.Now()
+	if !listed {
+		f.sum = 0
+		return nil
+	}
+	now := m.o.Now()
 	wait := wheelEvery - now.Sub(f.last)
 	switch {
 	case f.sum == 0 || f.due:

@@ -35,9 +35,10 @@ func start(t *testing.T, keys string, ready <-chan struct{}, failed error) (pick
 
 // TestLeaveEarly: the keys that leave do so before the list is there.
 func TestLeaveEarly(t *testing.T) {
+	const wheelUp = "\x1b[<64;10;5M"
 	never := make(chan struct{})
 	defer close(never)
-	for keys, want := range map[string]picker.Kind{"\x03": picker.Interrupted, "\x1b": picker.Left, "x\x03": picker.Interrupted} {
+	for keys, want := range map[string]picker.Kind{"\x03": picker.Interrupted, "\x1b": picker.Left, "x\x03": picker.Interrupted, wheelUp + wheelUp + "\x03": picker.Interrupted} {
 		if choice, err := start(t, keys, never, nil); err != nil || choice.Kind != want {
 			t.Errorf("%q: %+v, error %v", keys, choice, err)
 		}
