@@ -25,7 +25,9 @@ import (
 // A journal makes several changes to files as one repair, which survives a kill at any
 // moment and can be undone. It first copies every file that it changes, and writes the new
 // files beside the copies. Then it writes the manifest; from here on the repair can be
-// finished. Then it puts the new files in their places.
+// finished. Then it puts the new files in their places. It syncs the folders after each
+// change, so that the manifest never says that the repair is done, or undone, when a power
+// cut can still take a change back.
 type journal struct {
 	s        *Store
 	dir      string // of the repair
@@ -144,7 +146,7 @@ func (e *changedError) Error() string {
 	return fmt.Sprintf("%q has changed since: run it again", e.file)
 }
 
-// apply makes the changes that are not made yet.
+// apply makes the changes that have not been made yet.
 func (j *journal) apply() error {
 	defer j.s.ChangeList().note(j.manifest.Path)
 	for i := range j.manifest.Changes {

@@ -338,7 +338,7 @@ func (c stage) moveInto(base, at string) error {
 			return err
 		}
 	}
-	return s.files.SyncDir(s.root, at)
+	return s.files.SyncDir(s.root, at) // a power cut must not leave the folder without .session/
 }
 
 // meet compares the staged conversation with the one that has its name. It returns
