@@ -194,8 +194,8 @@ type Running struct {
 	Since    time.Time
 }
 
-// A Store is a folder with transcripts in it or in folders below it, down to a number
-// of levels. It may not exist yet.
+// A Store is a folder with transcripts in it or in the folders below it, down to Depth
+// levels. It may not exist yet.
 type Store struct {
 	Dir   string // absolute
 	Depth int

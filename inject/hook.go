@@ -39,7 +39,7 @@ type Event struct {
 }
 
 // A HookInput has the members of a hook's input that several agents share. An adapter
-// embeds it in a struct with its agent's other members.
+// embeds it in a struct with the members that only its agent sends.
 type HookInput struct {
 	SessionID  string `json:"session_id"`
 	Transcript string `json:"transcript_path"`

@@ -31,7 +31,7 @@ func (s Span) Read(f io.ReaderAt) ([]byte, error) {
 // A SpanReader reads records again, into the same memory.
 type SpanReader struct{ raw []byte }
 
-// keptMost is the size in bytes above which the memory of a record is not used again.
+// keptMost is the size in bytes above which the memory of a record is not reused.
 const keptMost = 1 << 20
 
 // Read reads a record. Its bytes are valid until the next one is read.

@@ -58,8 +58,8 @@ func newHead(s *schema.Session, h schema.History, o Options) head {
 	return hd
 }
 
-// branchesLine says what the branches are that headings of the history name; it is empty if
-// there are none.
+// branchesLine explains the branches that headings of the history name; it is empty if they
+// name none.
 func branchesLine(messages []schema.Message) string {
 	seen := map[int]bool{}
 	newest := 0

@@ -160,7 +160,7 @@ func indented(text string) string {
 	return b.String()
 }
 
-// part describes the included part of the passage, which is text.
+// part describes the included part of a passage that is text.
 func (p passage) part(c excerpt.Chosen, text string) Part {
 	part := Part{What: p.speaker, Tokens: tokens.Count(text), Whole: c.Whole && !p.partial, Why: "it was said"}
 	if p.tool != "" {

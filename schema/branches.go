@@ -7,7 +7,7 @@ import (
 
 // A Leaf is the end of a branch. Each message is owned by one branch: the first of several
 // messages with the same parent continues the parent's branch, and each of the others begins
-// a branch. So a branch that begins later changes no earlier one.
+// a branch. So a branch that begins later does not change an earlier one.
 type Leaf struct {
 	End   int32 // index of the last message of the branch
 	Start int32 // index of the first message that the branch owns
@@ -143,8 +143,8 @@ func NumberAll(msgs []Message) {
 	}
 }
 
-// PathTo returns the messages from the beginning to the one with an id, or nil if there is
-// none. It takes the same input as [Arrange].
+// PathTo returns the messages from the beginning to the one with the given id, or nil if
+// there is none. It takes the same input as [Arrange].
 func PathTo(msgs []Message, id string) (path []Message) {
 	end := slices.IndexFunc(msgs, func(m Message) bool { return m.ID == id && id != "" })
 	if end < 0 {

@@ -133,8 +133,8 @@ func (s *Session) forgetValues(redact func(string) string) {
 // forgotten returns the names that one side redacted and another still has. names holds
 // the names that each side uses, and sets what each side says about them.
 //
-// A side that knows a time knows all names of that time. If it has something redacted in
-// place of one of them, and does not have a name of that time, this is the one.
+// A side that knows a time knows all names of that time. If it has a redacted text in place
+// of one of them and lacks one of these names, it redacted that name.
 func forgotten(names [][]string, sets [][]element) map[string]bool {
 	times := map[string][]string{}
 	off := map[string]bool{}

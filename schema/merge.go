@@ -150,8 +150,8 @@ func first[T comparable](list []T, compare func(a, b T) int) T {
 	return slices.MinFunc(list, compare)
 }
 
-// idOf takes the smallest id, if possible of those with whose end the name of the folder ends.
-// Another one was made where only the folder was there.
+// idOf takes the smallest id, preferably of those whose end is the end of the folder's
+// name. Any other id was made up where only the folder was left.
 func idOf(folders, ids []string) string {
 	named := slices.DeleteFunc(slices.Clone(ids), func(id string) bool {
 		return !slices.ContainsFunc(folders, func(name string) bool {
@@ -165,8 +165,8 @@ func idOf(folders, ids []string) string {
 // leastEnd is the least number of characters of an id that the name of a folder ends with.
 const leastEnd = 4
 
-// constant takes the smallest value of a member that never changes, of those in which the
-// most was redacted.
+// constant takes the smallest value of a member that never changes, among those with the
+// most redacted text.
 func (m *merging) constant(f fieldInfo) {
 	all := slices.DeleteFunc(slices.Clone(m.variants[f.name]), func(v variant) bool { return absent(v.value) })
 	if len(all) > 0 {
@@ -175,7 +175,7 @@ func (m *merging) constant(f fieldInfo) {
 	}
 }
 
-// redacted redacts in a chosen value also what other variants of the same value redact.
+// redacted also redacts in a chosen value what other variants of the same value redact.
 func (m *merging) redacted(chosen reflect.Value, all []variant) {
 	for _, v := range all {
 		if !bytes.Contains(encodeValue(nil, v.value), []byte(redactedPrefix)) {
@@ -388,8 +388,8 @@ func mergeObjects(variants []Raw) Raw {
 	return appendObject(nil, mergeUnknown(all))
 }
 
-// mergeUnknown sorts members by name and takes the smallest value of each, of those in
-// which the most was redacted.
+// mergeUnknown sorts members by name and takes the smallest value of each, among those with
+// the most redacted text.
 func mergeUnknown(all []rawjson.Member) []rawjson.Member {
 	slices.SortFunc(all, compareMembers)
 	return slices.CompactFunc(all, func(a, b rawjson.Member) bool { return a.Name == b.Name })

@@ -97,7 +97,7 @@ func checksum(name string) string {
 }
 
 // note adds conversations to the list, if there is one. Call it after the change. If the
-// change cannot be noted, the list goes, and with it what relies on it.
+// change cannot be noted, the list is removed, and with it whatever relies on it.
 func (l ChangeList) note(folders ...string) {
 	text := ""
 	for _, folder := range folders {

@@ -283,7 +283,7 @@ const (
 	muchToCount  = 64 << 10 // bytes
 )
 
-// countBatch counts the tokens of records that have so many bytes.
+// countBatch counts the tokens of records of about size bytes.
 func countBatch(b schema.Batch, size int) {
 	var next atomic.Int64
 	count := func() {

@@ -66,8 +66,8 @@ func nameFor(s *Store, base, name, id string) string {
 // WaitingPaths lists the conversations with waiting records, sorted.
 func (k Kept) WaitingPaths() []string { return pathsBelow(k.s.Files, waitingDir) }
 
-// WaitsFor reports whether the records waiting under a name belong to the conversation
-// with an id.
+// WaitsFor reports whether the records waiting under a name belong to the conversation with
+// the given id.
 func (k Kept) WaitsFor(name, id string) bool { return isSame(id, k.s.at(waitingDir, name).idOf(name)) }
 
 // pathsBelow lists the conversations with a folder below base, sorted.

@@ -57,7 +57,8 @@ type policy struct {
 	redacted func(id string) ([]secrets.Known, error) // [Options.Redacted]
 }
 
-// knownOf returns what the user redacted in the conversation with an id; nil for nothing.
+// knownOf returns what the user redacted in the conversation with the given id; nil for
+// nothing.
 func (p policy) knownOf(id string) (*known, error) {
 	if p.redacted == nil || id == "" {
 		return nil, nil

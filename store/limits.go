@@ -10,7 +10,7 @@ import (
 	"cortext/schema/clip"
 )
 
-// Limits say what the conversations' folders hold of tool calls and attachments.
+// Limits say how much of tool calls and attachments the conversations' folders hold.
 type Limits struct {
 	Tools       ToolData
 	Output      int  // with [ToolsTrimmed]: the most bytes of an output in the log
@@ -31,7 +31,7 @@ const (
 // must fit.
 const LeastOutput = 256
 
-// The names of the attachments that hold the whole of what a log lacks.
+// The names of the attachments that hold in full what a log lacks.
 const (
 	wholeOutput = "output.txt"
 	wholeInput  = "input.json"
@@ -40,8 +40,8 @@ const (
 // attachmentsDir is in .workspace/local/kept and in the folders of conversations.
 const attachmentsDir = "attachments"
 
-// AttachmentName returns the path of the attachment with a SHA-256 on this machine. It is
-// false if sum is not a SHA-256 in hex: a log may contain anything.
+// AttachmentName returns the path of the attachment with the given SHA-256 on this machine.
+// ok is false if sum is not a SHA-256 in hex: a log may contain anything.
 func AttachmentName(sum string) (name string, ok bool) {
 	if b, err := hex.DecodeString(sum); err != nil || len(b) != sha256.Size {
 		return "", false
@@ -87,7 +87,8 @@ type limiter struct {
 	keep func(name, text string) error
 }
 
-// limit moves what the log is not to hold of a prepared call into attachments of the call.
+// limit moves the parts of a prepared call that the log must not hold into attachments of
+// the call.
 func (l limiter) limit(t *schema.Tool) error {
 	switch l.Tools {
 	case ToolsFull:
@@ -120,7 +121,7 @@ func (l limiter) limit(t *schema.Tool) error {
 	return nil
 }
 
-// trimmed returns the beginning and the end of an output, at most so many bytes, with words
+// trimmed returns the beginning and the end of an output, up to most bytes, with words
 // between them that say where the whole is.
 func trimmed(output string, most int, kept string) string {
 	words := func(n int) string { return fmt.Sprintf("\n[%d bytes left out; the whole is in %s]\n", n, kept) }
@@ -155,7 +156,7 @@ func hexSum(text string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// wholeOf returns the attachment that holds the whole of what a log lacks of a call.
+// wholeOf returns the attachment that holds in full what a log lacks of a call.
 func wholeOf(t *schema.Tool, name string) (sum string) {
 	for i := range t.Attachments {
 		if t.Attachments[i].Name == name {

@@ -44,9 +44,9 @@ type places struct {
 // lastBytes is how many bytes at its end identify a log.
 const lastBytes = 64
 
-// look returns the info of the file that has the name of the log. It tries the path of
-// the workspace first: looking is harmless wherever the path leads, and costs one call
-// instead of two for each folder on the way.
+// look describes the file that the log's name leads to. It tries the path of the workspace
+// first: looking is harmless wherever the path leads, and costs one call instead of two for
+// each folder on the way.
 func (l *logFile) look(s *Files) (fs.FileInfo, error) {
 	if info, err := os.Lstat(filepath.Join(s.dir, l.name)); err == nil && l.Is(info) {
 		return info, nil
@@ -148,7 +148,7 @@ func (x index) add(id string, offset int64) {
 	x[id] = p
 }
 
-// at returns the records with an id, as stored in the log.
+// at returns the records with the given id, as stored in the log.
 func (x index) at(r io.ReaderAt, id string) ([][]byte, error) {
 	p, ok := x[id]
 	if !ok {

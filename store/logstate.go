@@ -6,8 +6,8 @@ import (
 	"io"
 )
 
-// A LogState identifies the content of a log on this machine: as long as a known state is
-// the same, the content is, too.
+// A LogState identifies the content of a log on this machine: as long as a known state
+// stays the same, so does the content.
 type LogState struct {
 	Known            bool
 	Inode            uint64

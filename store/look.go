@@ -28,9 +28,9 @@ func (l look) settled() bool {
 	return settledAt(time.Unix(0, max(l.written, l.changed)), time.Now())
 }
 
-// settledAt reports whether a file that was last changed at a time would get another time if
-// it changed after now. Where file times are whole seconds, and even ones on a FAT, that takes
-// longer: such times have no fraction.
+// settledAt reports whether a file that was last changed at the given time would get
+// another one if it changed after now. Where file times are whole seconds, and even ones on
+// a FAT, that takes longer: such times have no fraction.
 func settledAt(changed, now time.Time) bool {
 	if changed.Nanosecond() == 0 {
 		return now.Sub(changed) >= 2*time.Second
@@ -67,7 +67,7 @@ type Look struct{ dir, session, messages look }
 // LookBytes is the length of an encoded Look.
 const LookBytes = 3 * 40
 
-// Settled reports whether any change after a time would change the look.
+// Settled reports whether any change after the given time would change the look.
 func (l Look) Settled(at time.Time) bool {
 	last := max(l.session.written, l.session.changed, l.messages.written, l.messages.changed)
 	return settledAt(time.Unix(0, last), at)

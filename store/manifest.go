@@ -61,7 +61,7 @@ const (
 	kindFolder = "a folder"
 )
 
-// A fileState describes what has a name.
+// A fileState describes whatever occupies a name.
 type fileState struct {
 	Kind   string
 	Mode   string // permissions in octal, of a file or folder
@@ -77,8 +77,8 @@ func (f fileState) sameBytes(o fileState) bool {
 // isFile reports whether the state is that of a regular file.
 func (f fileState) isFile() bool { return f.Kind == kindFile }
 
-// movesAway reports whether the change moves away whatever occupies the file's name: it is
-// neither a regular file nor of the kind that the change leaves there.
+// movesAway reports whether the change moves away whatever occupies the file's name,
+// because that is neither a regular file nor of the kind that the change leaves there.
 func (c *change) movesAway() bool {
 	return c.Before.Kind != kindAbsent && !c.Before.isFile() && c.After.Kind != c.Before.Kind
 }
@@ -97,7 +97,7 @@ func octal(mode fs.FileMode) string {
 	return fmt.Sprintf("%04o", mode.Perm())
 }
 
-// state looks at what has a name now.
+// state describes whatever occupies a name now.
 func (s *Files) state(name string) (fileState, error) {
 	info, err := s.root.Lstat(name)
 	switch {

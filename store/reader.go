@@ -150,14 +150,14 @@ func readFolders[T any](r *Reader, file string, read func(*logReader) iter.Seq2[
 	}
 }
 
-// A LogLine is a record as a line.
+// A LogLine is a record in the form of a line.
 type LogLine struct {
 	Text     []byte // as [schema.AppendMessage] or [schema.AppendTool] writes it, without its newline; valid until the next line
 	Redacted bool   // whether text of the record was redacted after it was stored
 }
 
 // MessageLines yields what [Reader.Messages] does, each message as a line. Most lines of a
-// log are already as they have to be and are not decoded.
+// log already have that form and are not decoded.
 func (r *Reader) MessageLines() iter.Seq2[LogLine, error] {
 	return linesOfLog(r, messageLog(), schema.IsCanonicalMessage)
 }

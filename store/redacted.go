@@ -81,7 +81,7 @@ func (f sessionFolder) texts(by Redaction, places Places) error {
 	return f.redactSummaries(by, places, func(string, []byte) error { return nil })
 }
 
-// line returns what replaces a line of a log, without its rev and id being touched.
+// line returns what replaces a line of a log, and leaves its rev and id as they are.
 func (p replacement) line(log string, line []byte) (r record, n int, err error) {
 	l := logFile{name: log}
 	if r, err = l.parse(bytes.TrimSpace(line)); err == nil {
@@ -222,7 +222,8 @@ func (w *logWriter) redactLog(l *logFile, by replacement, places Places) error {
 	})
 }
 
-// redacted returns the record with an id, redacted, with a rev greater than all others.
+// redacted returns the record with the given id, redacted, with a rev greater than all
+// others.
 func (l *logFile) redacted(id string, by replacement) (best record, err error) {
 	raws, err := l.places.at(l, id)
 	if err != nil {

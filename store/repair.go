@@ -184,9 +184,9 @@ func (cp *conversationPlan) subagents() error {
 	return nil
 }
 
-// countersWrong reports whether session.json counted too many messages, rather than the
-// log having lost some: nothing follows a missing message, and the place up to which the
-// log was counted still ends a line of it; or the transcripts have no more.
+// countersWrong reports whether session.json counted too many messages, rather than the log
+// having lost some. It did if no message follows a missing one and, besides, a line of the
+// log still ends at the counted length or the transcripts have no more messages.
 func (cp *conversationPlan) countersWrong(fp *folderPlan) bool {
 	sess, n := fp.session.session, cp.census
 	if sess == nil || n.blind {

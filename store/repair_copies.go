@@ -11,7 +11,8 @@ type Copy struct {
 	Tools    []byte          // lines of tools.jsonl
 }
 
-// SetLog sets the log in a file with a name. It reports false if no log has that name.
+// SetLog sets the log in a file with the given name. It reports false if no log has that
+// name.
 func (c *Copy) SetLog(name string, lines []byte) bool {
 	switch name {
 	case messagesFile:

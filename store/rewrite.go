@@ -165,9 +165,9 @@ func (f sessionFolder) settleSummaries() error {
 	return nil
 }
 
-// settled returns the record with an id that counts. changed reports whether the log must
-// hold it instead of the lines that it has. What this machine knows about redactions is
-// first repeated in all lines, so that the one that says most counts.
+// settled returns the record with the given id that counts. changed reports whether the log
+// must hold it instead of the lines that it has. What this machine knows about redactions
+// is first repeated in all lines, so that the one that says most counts.
 func (l *logFile) settled(id string, k *known) (best record, changed bool, err error) {
 	raws, err := l.places.at(l, id)
 	if err != nil {

@@ -285,8 +285,8 @@ func linesOf[R any](x *lookup, log io.ReaderAt, k logKind[R]) Lines {
 	return Lines{x, best, apart}
 }
 
-// Counts reports whether the record with an id that begins at an offset counts: no other
-// line has the id, or this one is its last state.
+// Counts reports whether the record with the given id that begins at an offset counts: no
+// other line has the id, or this one is its last state.
 func (l *Lines) Counts(id []byte, offset int64) bool {
 	if len(id) == 0 {
 		return true
@@ -311,9 +311,9 @@ func (l *Lines) Apart(id []byte) bool {
 	return place >= 0 && l.places.more[place] != nil && l.apart(place)
 }
 
-// Number returns the number of the message with an id, as in [schema.Message], or 0 if it
-// is on a branch that was left, or unknown. Messages without an id are found by the offset
-// of their line.
+// Number returns the number of the message with the given id, as in [schema.Message], or 0
+// if it is on a branch that was left, or unknown. Messages without an id are found by the
+// offset of their line.
 func (n *Numbers) Number(id []byte, offset int64) int {
 	place := int32(-1)
 	if len(id) > 0 {

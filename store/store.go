@@ -75,8 +75,8 @@ type Options struct {
 	// an error nothing is written to the conversation.
 	Redacted func(id string) ([]secrets.Known, error)
 
-	// Limits returns what conversations' folders hold of calls and attachments. If it is
-	// nil, they hold all of the calls, and no attachments.
+	// Limits says how much of tool calls and attachments the conversations' folders hold.
+	// If it is nil, they hold complete calls and no attachments.
 	Limits func() Limits
 }
 

@@ -118,8 +118,8 @@ func (tx *Tx) Knows(id string) (bool, error) {
 	return ok || l.from == 0, err
 }
 
-// Holds reports whether messages.jsonl has a record with an id. The transaction must have
-// begun with [Conversation.Begin], whose index covers the whole log.
+// Holds reports whether messages.jsonl has a record with the given id. The transaction must
+// have begun with [Conversation.Begin], whose index covers the whole log.
 func (tx *Tx) Holds(id string) (bool, error) {
 	err := tx.logs.refresh(tx.c.messages)
 	_, ok := tx.c.messages.places[id]

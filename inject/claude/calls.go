@@ -118,8 +118,8 @@ func (x *index) nearestCall(first *call, n *node) *call {
 	return first.last
 }
 
-// call returns the call with an id by the message that line n belongs to. Of several, it is
-// the one on that line, or else the first without a result.
+// call returns the call with the given id by the message that line n belongs to. Of
+// several, it is the one on that line, or else the first without a result.
 func (n *node) call(id string) (found *call) {
 	if n.unit == nil {
 		return nil
@@ -149,7 +149,7 @@ func (x *index) remember(ids []string) {
 }
 
 // countedBefore lists the ids of calls before an offset that a server may issue again, or
-// nil if they are not known. There is no limit: the list is short beside the calls
+// nil if they are not known. There is no limit: the list is short compared with the calls
 // themselves, and without it each hook would read all of the longest sessions.
 func (x *index) countedBefore(offset int64) []string {
 	if x.tail.on && x.o.From.Calls == nil {

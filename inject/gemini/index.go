@@ -266,8 +266,8 @@ func (x *index) addModel(r record, u *unit, s spoken, afterSummary bool) {
 // owners maps the id of a call to the first message with the call.
 type owners map[string]*unit
 
-// callName returns the name of the call with an id by message u: the id, unless an earlier
-// message has a call with it.
+// callName returns the name of the call with the given id by message u: the id, unless an
+// earlier message has a call with it.
 func (o owners) callName(id string, u *unit) string {
 	if id == "" || o[id] == u {
 		return id

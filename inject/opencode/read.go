@@ -21,7 +21,7 @@ type reading struct {
 	taken  int      // the first one that the user reverted
 }
 
-// A placed is the place of a row, with what may depend on it.
+// A placed holds the place of a row and what may depend on it.
 type placed struct {
 	place
 	anchor inject.Anchor // if it has no line, nothing can depend on it

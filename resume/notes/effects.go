@@ -135,7 +135,7 @@ func clean(at string) string {
 	return path.Clean(at)
 }
 
-// literalOnly returns the paths that are literal: those that plain marks among words.
+// literalOnly returns the paths that are literal; plain says which of words are.
 func literalOnly(paths, words []string, plain []bool) []string {
 	return slices.DeleteFunc(slices.Clone(paths), func(p string) bool { return !plain[slices.Index(words, p)] })
 }

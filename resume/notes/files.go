@@ -95,7 +95,7 @@ func (a *adder) addPatch(t schema.Tool, result string) {
 	}
 }
 
-// touch records what the message did to the file at a path.
+// touch records what the message did to the file at the given path.
 func (a *adder) touch(at, action string) {
 	f := File{Path: at}
 	if i := a.Files.indexOf(at); i >= 0 {
@@ -118,7 +118,7 @@ func (a *adder) touch(at, action string) {
 
 func bareName(at string) bool { return !strings.Contains(strings.TrimPrefix(at, "./"), "/") }
 
-// exists reports whether the file at a path existed when it was last mentioned.
+// exists reports whether the file at the given path existed when it was last mentioned.
 func (a *adder) exists(at string) bool {
 	if i := a.Files.indexOf(at); i >= 0 {
 		return a.Files[i].Action != Deleted
@@ -189,10 +189,10 @@ func (a *adder) addEffect(e effect) {
 // last.
 type files []File
 
-// indexOf returns the index of the file at a path, or -1. Tools and commands name a
-// file by its absolute path or by one relative to their working folder. A path that
-// fits two files matches neither. A bare name never matches an absolute path, since
-// any folder may contain it.
+// indexOf returns the index of the file at the given path, or -1. Tools and commands name a
+// file by its absolute path or by one relative to their working folder. A path that fits
+// two files matches neither. A bare name never matches an absolute path, since any folder
+// may contain it.
 func (all files) indexOf(at string) int {
 	found := -1
 	for i, f := range all {
@@ -226,7 +226,7 @@ func (all files) haveFolder(at string) bool {
 	return slices.ContainsFunc(all, func(f File) bool { return strings.HasPrefix(f.Path, dir) })
 }
 
-// without returns the files but the one at a path, or those in that folder.
+// without returns all files except the one at the given path, or those in that folder.
 func (all files) without(at string) files {
 	at = all.known(at)
 	dir := folder(at)
@@ -268,8 +268,8 @@ func Changed(t schema.Tool) (paths []string) {
 	return paths
 }
 
-// MayChange reports whether a call may have changed files that it does not name, as a command
-// may and the tool of a server. A command that commits them does not.
+// MayChange reports whether a call may have changed files that it does not name, as a shell
+// command or the tool of a server may. A command that commits them does not.
 func MayChange(t schema.Tool) bool {
 	switch schema.KindOf(t.Name) {
 	case schema.ShellTool:
@@ -282,8 +282,8 @@ func MayChange(t schema.Tool) bool {
 }
 
 // MayLeave is [MayChange] for a call that made a commit: it reports whether the call may have
-// changed files that it did not commit and does not name. What its commands only print into files
-// leaves none of these if it names or adds the files.
+// changed files that it did not commit and does not name. Files that its commands only
+// print into do not count if it names or adds them.
 func MayLeave(t schema.Tool) bool {
 	script, names := commandOf(t), Changed(t)
 	for _, c := range script.commands {

@@ -49,8 +49,7 @@ func shortDecision(decision string) string {
 	return answer + answering + cutToClause(strings.TrimSuffix(question, "”"), room) + "”"
 }
 
-// lastTurn describes the state of the last turn, with its subject only if that is not
-// the topic.
+// lastTurn describes the state of the last turn, and its subject unless that is the topic.
 func (n *Notes) lastTurn() string {
 	t := &n.Turn
 	about := func(status, joint string) string {

@@ -41,7 +41,7 @@ type pattern struct {
 	needs  []string       // a match has one of these texts, in lower case; empty: not known
 }
 
-// possible reports whether a text may match. It is several times faster than to match.
+// possible reports whether a text may match. It is several times faster than matching.
 func (p pattern) possible(text string) bool {
 	if len(p.needs) == 0 {
 		return true

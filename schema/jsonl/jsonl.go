@@ -109,8 +109,8 @@ func read(r io.Reader, offset int64, line int, split func(Line, func(Record, err
 	}
 }
 
-// bufferSize is the size of the buffer to read r with. Short files need less: to count or to
-// check all conversations is to read very many of them.
+// bufferSize is the size of the buffer to read r with. Short files need less, and counting
+// or checking all conversations reads very many of them.
 func bufferSize(r io.Reader) int {
 	const most = 64 << 10
 	if r, ok := r.(interface{ Size() int64 }); ok {

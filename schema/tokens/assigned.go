@@ -3,7 +3,7 @@ package tokens
 // assigned holds the letters, marks and numbers assigned in Unicode 15.1 and 16.0, after
 // 15.0, the version of the tables of the Go library (unicode.Version). tiktoken uses the
 // tables of the Rust crate regex-syntax, which are those of 16.0 since its version 0.8.5.
-// Characters new in 17.0 are other there.
+// They class characters new in 17.0 as other.
 //
 // From UnicodeData.txt of 16.0 (https://www.unicode.org/Public/16.0.0/ucd/).
 var assigned = [...]struct {

@@ -50,7 +50,7 @@ func main() {
 	}
 }
 
-// content returns the required content of the message with an id, from which it is
+// content returns the required content of the message with the given id, from which it is
 // derived.
 func content(id string, size int) string {
 	sum := sha256.Sum256([]byte(id))

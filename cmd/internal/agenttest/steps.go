@@ -25,12 +25,11 @@ type script struct {
 	turns []plan
 }
 
-// Script scripts the answers to a text: if the newest user text of a main request
-// contains to, each step answers one request. It uses the same text as directives do; for
-// a slash command that is the expanded text. The first matching script wins, and scripts
-// take precedence over directives. Script panics unless every step except the last calls
-// a tool, and the last calls none, because the agent asks again only after a tool's
-// answer.
+// Script scripts the answers to a text: if the newest user text of a main request contains
+// the text, each step answers one request. It uses the same text as directives do; for a
+// slash command that is the expanded text. The first matching script wins, and scripts take
+// precedence over directives. Script panics unless every step except the last calls a tool,
+// and the last calls none, because the agent asks again only after a tool's answer.
 func (s *Server) Script(to string, steps ...Step) {
 	made := script{to: to}
 	for i, step := range steps {

@@ -59,8 +59,9 @@ func Start(cmd *exec.Cmd, cols, rows int) (*Terminal, error) {
 	return t, nil
 }
 
-// pollable returns a terminal as a file of which Close ends a Read. Package pty leaves the file in
-// blocking mode (v1.1.24), in which Close takes effect only after the program's next output.
+// pollable returns a terminal as a file whose Close ends a pending Read. Package pty leaves
+// the file in blocking mode (v1.1.24), in which Close takes effect only after the program's
+// next output.
 func pollable(tty *os.File) (*os.File, error) {
 	defer tty.Close()
 	syscall.ForkLock.RLock()
@@ -225,7 +226,8 @@ const (
 	killPoll  = 10 * time.Millisecond
 )
 
-// HangUp closes the terminal, as a closed window or a lost connection does.
+// HangUp closes the terminal, as happens when its window is closed or its connection is
+// lost.
 func (t *Terminal) HangUp() error { return t.tty.Close() }
 
 // Close kills the program if it still runs and releases the terminal.

@@ -44,8 +44,9 @@ func (c Caller) Listed() (store.Entry, error) {
 }
 
 // Here is Listed, but an active conversation counts only if it continues in this work tree. Git
-// brings those that continue in others. Nor does it count beside a paused one that was continued, or
-// for an agent session that belongs to no conversation, or if its last session is not saved.
+// brings those that continue in others. Nor does it count if somebody also continued a
+// paused one, if the command was called from an agent session that belongs to no
+// conversation, or if its last session is not saved.
 func (c Caller) Here() (store.Entry, error) {
 	e, listed, err := c.current(c.ws.Status.IsHere)
 	if err != nil {
@@ -80,9 +81,9 @@ func (c Caller) calling() (list []schema.Source) {
 // skipped reports whether the user does not want a session to be saved.
 func (c Caller) skipped(s schema.Source) bool { return c.ws.Removed.Skipped(s.Agent, s.NativeID) }
 
-// foreign reports whether the conversation at a path cannot have led to the caller's commits: the
-// command was called from an agent session that did not go into it, or its last session is no
-// longer saved.
+// foreign reports whether the conversation at the given path cannot have led to the
+// caller's commits: the command was called from an agent session that did not go into it,
+// or its last session is no longer saved.
 func (c Caller) foreign(path string) (bool, error) {
 	e, err := c.ws.Entry(path)
 	if err != nil || len(e.Session.Sources) == 0 {
@@ -144,9 +145,9 @@ func (c Caller) current(wanted func(store.Entry) bool) (e store.Entry, listed bo
 	return e, false, &workspace.AmbiguousError{Candidates: active}
 }
 
-// bound returns the conversation of a session. If git brought only its document, as to another
-// work tree before the first answer, its folder does not say which conversation it is, nor when
-// it was active: the session calls just now.
+// bound returns the conversation of a session. If the folder has only the document, as in
+// another work tree before the first answer, it lacks the id and the last activity: these
+// come from the session, which is active now.
 func (c Caller) bound(at binding.Segment) (store.Entry, error) {
 	e, err := c.ws.Entry(at.Path)
 	if err != nil || at.ID == "" {

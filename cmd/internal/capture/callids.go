@@ -12,14 +12,14 @@ import (
 )
 
 // Some models' servers count calls from the beginning in each session. In a conversation
-// that continues in another session, maybe in another clone, two calls would have one id, and
-// the later one would take the place of the earlier one. So there the id of a call gets the
-// session's id, unless it is too long for such a count. A fork repeats messages of its
-// original: their calls keep the ids that they have there, where more calls may precede them
-// than in the fork.
+// that continues in another session, perhaps in another clone, two calls would have the
+// same id, and the later one would replace the earlier one. So there the session's id is
+// added to the id of a call, unless the id is too long to be such a count. A fork repeats
+// messages of its original: their calls keep the ids that they have in the original, where
+// more calls may precede them than in the fork.
 
-// callID returns the id under which a conversation holds a call. message is the one that
-// made it; empty: it is not known.
+// callID returns the id under which a conversation holds a call. message is the id of the
+// message that made it, or empty if that is not known.
 func (rd *reading) callID(segment int, id, message string) (string, error) {
 	s := &rd.segments[segment]
 	if !s.Continues() || s.Removed || !inject.IsCounted(id) {
@@ -77,8 +77,8 @@ func (c made) add(m schema.Message) {
 	}
 }
 
-// find returns the id under which a conversation holds the call that the transcript names
-// id: the same, as also an earlier version captured it, or with another ending.
+// find returns the id under which a conversation holds the call with this id in the
+// transcript: the same id, as earlier versions stored it, or the id with an ending.
 func (c made) find(id, message string) (string, bool) {
 	have := c[message]
 	if slices.Contains(have, id) {

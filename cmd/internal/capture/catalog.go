@@ -17,7 +17,7 @@ import (
 
 // A catalog lists the conversations of a workspace. During a scan it answers from what
 // existed when the scan began, so that processing many sessions does not read all
-// conversations each time. Conversations that began since are known by their bindings.
+// conversations each time. Conversations that began later are found through their bindings.
 type catalog struct {
 	ws   *workspace.Workspace
 	scan *scan // nil: nothing is cached

@@ -144,8 +144,8 @@ func (hs *homes) findFolder(s *binding.Segment) (*store.Conversation, error) {
 	return hs.ws.Store.Open(e)
 }
 
-// isElsewhere reports whether a folder says that it is the conversation with an id, as when a
-// person gave its name to the folder of another one.
+// isElsewhere reports whether a folder says that it is the conversation with the given id,
+// as when a person gave its name to the folder of another one.
 func (hs *homes) isElsewhere(id string) bool {
 	e, ok, err := hs.ws.ByConversation(id)
 	return err == nil && ok && !e.Waiting

@@ -311,7 +311,7 @@ func (im *Importer) take(in *ingestion, t *inject.Transcript, file string) (*Imp
 	return out, nil
 }
 
-// Each returns one result for each conversation.
+// Each splits the result into one for each conversation.
 func (out *Imported) Each() []Imported {
 	own := *out
 	for _, other := range out.Others {

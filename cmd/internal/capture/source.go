@@ -222,7 +222,7 @@ func (c *Capture) captureOriginal(agent inject.Agent, nativeID string) {
 	_, _ = c.Source(context.Background(), agent, nativeID, Options{})
 }
 
-// isThere reports whether a transcript exists at a path, readable or not.
+// isThere reports whether a transcript exists at the given path, readable or not.
 func isThere(agent inject.Agent, transcript string) bool {
 	if transcript == "" {
 		return false

@@ -180,8 +180,8 @@ func (s *syncRun) isListed(n native) (bool, error) {
 }
 
 // gone reports whether a session was captured in a work tree or clone that is gone, and git has none of
-// its conversations: they were not committed, and git removes a work tree with files that it ignores
-// without a question.
+// its conversations: they were never committed, and git removes a work tree without asking
+// even if it contains ignored files.
 func (s *syncRun) gone(agent inject.Agent, n inject.SessionRef) bool {
 	if !s.opts.Clones || s.c.ws.Removed.Skipped(agent.Name(), n.NativeID) {
 		return false

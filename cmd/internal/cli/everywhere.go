@@ -125,8 +125,8 @@ func (a *app) goThere(cmd *cobra.Command, query string, missing error) (id strin
 	}
 }
 
-// pickAnywhere opens the workspace of the current folder, or else the one that has the
-// conversation which query names, and picks the conversation.
+// pickAnywhere picks the conversation that query names, and opens its workspace: that of
+// the current folder or, if it has no such conversation, another one.
 func pickAnywhere(cmd *cobra.Command, a *app, query string) (*opened, store.Entry, error) {
 	w, err := a.open(cmd)
 	if err == nil {

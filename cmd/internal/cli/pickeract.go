@@ -159,7 +159,7 @@ func backToTags(was, now []string) organise.Change {
 	}
 }
 
-// restore makes the change that undoes an action to the conversation with an id.
+// restore makes the change that undoes an action to the conversation with the given id.
 func (r *reading) restore(id string, change organise.Change) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -61,7 +61,8 @@ func (p *progress) update(_ string, done, _ int64) {
 	fmt.Fprint(p.out, "\r\x1b[K"+p.line(now.Sub(p.began), min(p.passed+done, p.bytes)))
 }
 
-// line returns the progress line for a time since the start and a number of bytes done.
+// line returns the progress line, given the time since the start and the number of bytes
+// done.
 func (p *progress) line(took time.Duration, done int64) string {
 	const mega = 1 << 20
 	text := fmt.Sprintf("%d of %d files, %d of %d MB", p.done, p.files, done/mega, p.bytes/mega)

@@ -118,8 +118,9 @@ func (r *reading) of(row *listing.Row) *reading {
 
 // refresh lists the conversations again, or returns nil if they look the same. It checks
 // the files of those in shown, and of all conversations if the last such check was long
-// ago. The picker may still read the listing before: the garbage collector closes its file when
-// nobody reads it any more, so that a picker that stays open for a day does not fill the memory.
+// ago. The picker may still be reading the previous listing. The garbage collector closes
+// its file once nobody reads it, so a picker that stays open for a day does not fill the
+// memory.
 func (r *reading) refresh(shown []string) (*listing.Listing, error) {
 	now, err := r.look(shown)
 	if err != nil {
@@ -154,8 +155,8 @@ func (r *reading) look(shown []string) (*listing.Listing, error) {
 	return now, nil
 }
 
-// reload returns the current conversations, or nil if they look the same to the picker, which
-// has not seen what everywhere found meanwhile.
+// reload returns the current conversations, or nil if the picker already has them. It does
+// not have those that everywhere has listed since.
 func (r *reading) reload(_ context.Context, shown []string) (picker.Rows, error) {
 	_, err := r.refresh(shown)
 	r.listing.Lock()
@@ -282,7 +283,7 @@ func gather(readings []*reading) *gathering {
 // Len returns the number of conversations.
 func (g *gathering) Len() int { return len(g.order) }
 
-// Row returns the conversation at a position, with its workspace.
+// Row returns the conversation at the given position, with its workspace.
 func (g *gathering) Row(i int) listing.Row {
 	p := g.order[i]
 	row := g.lists[p.page].Row(p.row)
@@ -325,7 +326,7 @@ func (g *gathering) match(query string, f listing.Filter) (at []int) {
 	return at
 }
 
-// ByID returns the position of the conversation with an id.
+// ByID returns the position of the conversation with the given id.
 func (g *gathering) ByID(id string) (int, bool) {
 	for i, l := range g.lists {
 		if row, ok := l.ByID(id); ok && g.at[i][row] >= 0 {

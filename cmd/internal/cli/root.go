@@ -97,7 +97,7 @@ func Main(ctx context.Context, p Process) int {
 const softMemory = 384 << 20
 
 // garbagePercent lets garbage grow to twice what is in use before it is collected. Go's 100
-// would make an import spend 15 percent more CPU and 20 percent less memory.
+// would cost an import 15 percent more CPU time and save 20 percent of its memory.
 const garbagePercent = 200
 
 // An import uses little memory for most transcripts. So garbage may grow more, which saves a

@@ -237,8 +237,8 @@ func fromHome(dir string) string {
 
 // The functions below take text in which control characters are escaped.
 
-// textWidth returns how many terminal columns a text takes at most. Terminals draw joined emoji,
-// and the joined letters of Indian scripts, as one or one by one.
+// textWidth returns how many terminal columns a text takes at most. Some terminals draw
+// joined emoji, and joined letters of Indian scripts, as one character, others one by one.
 func textWidth(s string) int {
 	joined := displaywidth.String(s)
 	if joined == len(s) {

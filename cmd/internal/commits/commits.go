@@ -200,7 +200,8 @@ func (c Commits) guess(ctx context.Context, commit git.Logged) (*Reason, error) 
 	return best, err
 }
 
-// then lists the conversations that went on at most some time before a commit, the last one first.
+// then lists the conversations that were under way at a commit, or had ended at most the
+// given time before it, most recently active first.
 func (c Commits) then(commit git.Logged, most time.Duration) (then []store.Entry, err error) {
 	all, err := c.ws.Store.Outlines()
 	for _, e := range all {

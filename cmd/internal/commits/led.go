@@ -145,8 +145,8 @@ func (t *trace) hasLine() bool { return len(t.commit.Of.Line) >= leastLine }
 const leastLine = 4
 
 // writer returns another conversation that changed files of a commit to which this one did not
-// lead, or nil. A commit names the conversation that is active, but somebody may have gone on with
-// the other one beside it.
+// lead, or nil. A commit names the active conversation, but somebody may have continued the
+// other one at the same time.
 func (c Commits) writer(ctx context.Context, named *trace) (best *Reason, err error) {
 	rest, unsaid := named.commit, named.hasLine() && len(named.said) == 0
 	rest.Paths = named.left
@@ -290,8 +290,9 @@ func (c Commits) changedBefore(ctx context.Context, commit git.Logged, files []s
 	return before
 }
 
-// isFile reports whether a path that a call names is a file, relative to the workspace. Where the
-// workspace was when the call was made is unknown if it is not below its folder of today.
+// isFile reports whether a path that a call names is a file, relative to the workspace. If
+// the path is not below the workspace's current folder, nobody knows where the workspace
+// was when the call was made.
 func (c Commits) isFile(shown *history.Shown, name, file string) bool {
 	if !strings.HasSuffix(name, path.Base(file)) {
 		return false

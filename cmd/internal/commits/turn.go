@@ -26,7 +26,7 @@ func madeBy(t schema.Tool, commit git.Logged) bool {
 	return false
 }
 
-// commits reports whether a call made commits, whichever. One that a hook refuses fails.
+// commits reports whether a call made any commits. The call fails if a hook refuses one.
 func commits(t schema.Tool) bool {
 	_, after, found := bytes.Cut(t.Input, []byte("git "))
 	return found && schema.KindOf(t.Name) == schema.ShellTool && bytes.Contains(after, []byte("commit ")) && notes.Outcome(t) == notes.OK
@@ -85,8 +85,9 @@ func (t turns) above(id, other string) bool {
 	return false
 }
 
-// beside returns a prompt from before the last one, on another branch that went on after it, because
-// two clones continued the conversation at the same time. Its id is empty if there is none.
+// beside returns a prompt that is earlier than the last one, but on another branch that
+// continued after it, because two clones continued the conversation at the same time. Its
+// id is empty if there is none.
 func (t turns) beside(last schema.Message, messages []schema.Message) (none schema.Message) {
 	newer := func(m schema.Message) bool { return m.Timestamp.Time().After(last.Timestamp.Time()) }
 	for _, m := range messages {

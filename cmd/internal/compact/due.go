@@ -27,9 +27,9 @@ const askAgain = 10
 
 func askedName(path string) string { return "summing/" + schema.PathElement(path) + ".json" }
 
-// MarkDue marks the conversation at a path as due, if a model summarizes old messages: once
-// it has more than summarize_after messages, and then each time it grows by as many
-// messages as a summary covers.
+// MarkDue marks the conversation at the given path as due, if a model summarizes old
+// messages: once it has more than summarize_after messages, and then each time it grows by
+// as many messages as a summary covers.
 func (c *Compactor) MarkDue(path string) error {
 	if !c.asksModel() {
 		return nil

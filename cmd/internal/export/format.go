@@ -21,8 +21,8 @@ type Format struct {
 	write func(context.Context, io.Writer, *Gathered) error
 }
 
-// Gather reads what the format writes of a conversation. It skips damaged lines with a
-// warning.
+// Gather reads the parts of a conversation that the format writes. It skips damaged lines
+// with a warning.
 func (f Format) Gather(w *workspace.Workspace, e store.Entry, o Options) (*Gathered, error) {
 	g := gatherer{w: w, entry: e, options: o, attachments: map[string]bool{}}
 	g.lines = f.lines && !o.filters() && !o.Redact && !o.Attachments

@@ -233,7 +233,7 @@ func countMessages(lines []schema.Message) int {
 	return count(lines, func(m *schema.Message) string { return m.ID })
 }
 
-// count returns the number of records of which lines has revisions.
+// count returns the number of records whose revisions are in lines.
 func count[R any](lines []R, id func(*R) string) (n int) {
 	seen := make(map[string]bool, len(lines))
 	for i := range lines {

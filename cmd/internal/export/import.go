@@ -108,7 +108,7 @@ func (im *Importer) Import(ctx context.Context, c *portable.Conversation) (*Impo
 	return out, nil
 }
 
-// existing returns the conversation with an id, if the workspace has it.
+// existing returns the conversation with the given id, if the workspace has it.
 func (im *Importer) existing(id string) (store.Entry, bool, error) {
 	if im.have == nil {
 		all, err := im.w.Store.Outlines()

@@ -74,8 +74,8 @@ func Match(items []Item, query string) ([]int, Tier) {
 	return Best(scores, len(scores)), ByLetters
 }
 
-// The lengths of a part of an id that names a conversation: at least so much of its start, as
-// in git, or its end as lists show it.
+// How much of an id names a conversation: at least this much of its start, as in git, or
+// its end, as lists show it.
 const (
 	leastOfID = 4
 	endOfID   = 4

@@ -8,8 +8,9 @@ import (
 	"cortext/store"
 )
 
-// An Unredacted is a fork that contains text that was redacted in a conversation that it was
-// forked from: one clone redacted it there while another made the fork, or the fork was left out.
+// An Unredacted is a fork that still contains text that was redacted in the conversation it
+// was forked from, because another clone made the fork at the same time, or because the
+// fork was left out.
 type Unredacted struct{ Old, Fork store.Entry }
 
 func (u Unredacted) String() string {

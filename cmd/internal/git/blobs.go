@@ -276,7 +276,7 @@ func InHead(ctx context.Context, root, path string) ([]File, error) {
 	return files, nil
 }
 
-// fileIn returns the regular file that a line of git ls-tree is about.
+// fileIn returns the regular file that a line of git ls-tree describes.
 func fileIn(line string) (f File, ok bool) {
 	head, name, _ := strings.Cut(line, "\t")
 	words := strings.Fields(head) // mode, type, id

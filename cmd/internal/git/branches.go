@@ -173,7 +173,7 @@ func (v *view) findStashes() error {
 	return nil
 }
 
-// enter moves each tip to its subfolder at a path, and drops tips without it.
+// enter moves each tip to its subfolder at the given path, and drops tips without it.
 func (v *view) enter(below string) error {
 	for name := range strings.SplitSeq(path.Clean(filepath.ToSlash(below)), "/") {
 		if name == "." {

@@ -104,8 +104,8 @@ func madeHere(ctx context.Context, root string) map[string]bool {
 	return made
 }
 
-// Brought reports whether a commit that was made in another work tree after a time brought changes
-// of a folder here.
+// Brought reports whether a folder was changed here by a commit that was made in another
+// work tree after the given time.
 func Brought(ctx context.Context, root, folder string, after time.Time) bool {
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
@@ -149,8 +149,8 @@ func LastChange(ctx context.Context, root, path string, line int) (id string, c 
 	if line > 0 {
 		out, err = read(ctx, root, "-c", "core.quotePath=false", "blame", "--porcelain", "--no-textconv", fmt.Sprintf("-L%d,%d", line, line), "HEAD", "--", path)
 		if err != nil && strings.Contains(err.Error(), "could not open object name list") {
-			// The file of commits to ignore, which the user has set for all repositories, is not
-			// in this one. Nothing makes blame go on without it.
+			// The user has set a file of commits to ignore for all repositories, and this
+			// one lacks it. No option makes blame continue without it.
 			out, err = read(ctx, root, "log", "--max-count=1", "--no-patch", "--format=%H", "--no-ext-diff", "--no-textconv", fmt.Sprintf("-L%d,%d:%s", line, line, path), "HEAD", "--")
 		}
 	} else {

@@ -13,7 +13,7 @@ import (
 )
 
 // A Driver is a merge driver of one clone: a program that merges files of some patterns.
-// It is not committed. git has no second choice for a driver that is not defined, so the
+// It is not committed. git has no fallback for a driver that is not defined, so the
 // committed .gitattributes must name another.
 type Driver struct {
 	Name     string   // merge.<name>.driver in the configuration
@@ -196,7 +196,7 @@ func filtered(ctx context.Context, root string, paths []string) bool {
 	return false
 }
 
-// Smudge returns what the work tree would have of a content in git.
+// Smudge converts a file's content from its form in git to its form in the work tree.
 func (f Filter) Smudge(ctx context.Context, content []byte) ([]byte, error) {
 	id, err := f.store(ctx, content, "--no-filters")
 	if err != nil {
@@ -206,7 +206,7 @@ func (f Filter) Smudge(ctx context.Context, content []byte) ([]byte, error) {
 	return []byte(out), err
 }
 
-// Clean returns what git would have of a content in the work tree.
+// Clean converts a file's content from its form in the work tree to its form in git.
 func (f Filter) Clean(ctx context.Context, content []byte) ([]byte, error) {
 	id, err := f.store(ctx, content, "--path="+f.Path)
 	if err != nil {

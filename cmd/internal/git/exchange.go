@@ -37,10 +37,10 @@ func (e *OutsideError) Error() string {
 	return fmt.Sprintf("%s has changes to other files (%s): git pull merges them", e.Upstream, strings.Join(e.Paths[:min(len(e.Paths), 3)], ", "))
 }
 
-// An UncommittedError reports files that the upstream changed, and that have changes here
-// which are not committed. Git would refuse to merge them, too. But before it does, it
-// resets them to the last commit and back to what they were a moment ago (builtin/merge.c
-// of git 2.39), and loses anything written in the meantime.
+// An UncommittedError reports files that the upstream changed and that have uncommitted
+// changes here. Git would refuse to merge them, too. But before it does, it resets them to
+// the last commit and back to what they were a moment ago (builtin/merge.c of git 2.39),
+// and loses anything written in the meantime.
 type UncommittedError struct{ Paths []string }
 
 func (e *UncommittedError) Error() string {
@@ -92,7 +92,7 @@ func (x Exchange) Pull(ctx context.Context) (p Pulled, err error) {
 }
 
 // between lists the folders of conversations below dir that have changed from a commit to HEAD, and
-// those that are gone. A folder that is below another day now has changed.
+// those that are gone. A folder that moved to another day counts as changed.
 func between(ctx context.Context, root, dir, from string) (changed, removed []string, err error) {
 	out, err := read(ctx, root, "diff-tree", "-r", "-t", "-z", "--raw", "--no-renames", "--relative", from, "HEAD", "--", dir)
 	if err != nil {
@@ -241,7 +241,7 @@ func wholeMerge(ctx context.Context, root string, merge func(context.Context) er
 	return slow
 }
 
-// commitAndIndex returns HEAD's commit, and what the index has that the commit has not.
+// commitAndIndex returns HEAD's commit, and what the index has that the commit lacks.
 func commitAndIndex(ctx context.Context, root string) (commit, changes string) {
 	commit, _ = read(ctx, root, "rev-parse", "--verify", "--quiet", "HEAD")
 	changes, _ = read(ctx, root, "diff-index", "--cached", "--no-renames", "HEAD", "--")
@@ -306,8 +306,8 @@ func (x Exchange) wantMergeable(ctx context.Context, up upstream) error {
 	return x.wantCommitted(ctx, theirs)
 }
 
-// namedPaths returns the paths that a command of git's names: ls-tree relative to root, the others
-// from the top of the work tree.
+// namedPaths returns the paths that a git command prints: relative to root for ls-tree,
+// from the top of the work tree for the others.
 func namedPaths(ctx context.Context, root, command string, args ...string) (list []string, err error) {
 	out, err := read(ctx, root, slices.Concat([]string{command, "--name-only", "-z"}, args)...)
 	if err != nil || out == "" {

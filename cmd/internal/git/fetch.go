@@ -23,8 +23,8 @@ func (e *ConflictError) Error() string {
 	return fmt.Sprintf("%s: changed here and in %s: merge it yourself, with git merge %[2]s", strings.Join(e.Paths[:min(len(e.Paths), 3)], ", "), e.Upstream)
 }
 
-// fetch fetches the upstream. It names the branch, because git reports only a branch that was
-// asked for if the remote does not have it.
+// fetch fetches the upstream. It names the branch, because git reports a branch that the
+// remote lacks only if it was asked for by name.
 func (x Exchange) fetch(ctx context.Context, up upstream) error {
 	err := call(x.asking(ctx, "fetch", "--quiet", up.remote, up.branch))
 	if err != nil && noBranch().MatchString(err.Error()) {
@@ -79,8 +79,9 @@ func Clone(ctx context.Context, from, url, dir string) error {
 	return call(Exchange{Root: from}.asking(ctx, "clone", "--quiet", "--", url, dir))
 }
 
-// Origin returns the URL of the usual remote of dir's repository, or of the first by name; or "".
-// The remotes of the user's configuration do not count: all repositories have them.
+// Origin returns the URL of the usual remote of dir's repository, or else of the first
+// remote by name, or "" if there is none. The remotes of the user's configuration do not
+// count: all repositories have them.
 func Origin(ctx context.Context, dir string) string {
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()

@@ -68,8 +68,7 @@ var noPrograms = []string{
 	"maintenance.auto=false",
 }
 
-// byDefault is configuration, as it is unless the user sets it, that our reading commands rely
-// on.
+// byDefault is configuration that our reading commands rely on, set to git's own defaults.
 var byDefault = []string{
 	"log.showRoot=true",
 	"log.showSignature=false",

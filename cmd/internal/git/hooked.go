@@ -27,10 +27,10 @@ func silentRefusal(err error) error {
 	return err
 }
 
-// unstage sets the index entries of files that were committed to what was committed. A hook
-// that changes a file and stages it changes what is committed, but the entry stays as it was
-// before, so that the next commit of the user would undo what the hook did. What the user has
-// staged of a file that only the hook committed stays.
+// unstage sets the index entries of committed files to what was committed. A hook that
+// changes a file and stages it changes what is committed, but the entry stays as it was
+// before, so that the next commit of the user would undo what the hook did. What the user
+// has staged of a file that only the hook committed stays.
 func unstage(ctx context.Context, root, folder string, paths []string) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), askTime)
 	defer cancel()

@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// A HookPart is our part of a git hook, which may be beside parts of others.
+// A HookPart is our part of a git hook, which may also contain the parts of other programs.
 type HookPart struct {
 	Hook    string // the name of the hook: prepare-commit-msg
 	Mark    string // the comment that begins our part; a blank line ends it
@@ -40,9 +40,9 @@ func hooksDir(ctx context.Context, root string) (string, error) {
 	return dir, nil
 }
 
-// Add puts our part into the hook, before the parts of others, and returns the hook's
-// file. It reports whether that changed anything. A hook that is not a shell script, is a link,
-// is not run by git, or is run in other repositories is an error.
+// Add puts our part into the hook, before other parts, and returns the hook's file. It
+// reports whether that changed anything. A hook that is not a shell script, is a link, is
+// not run by git, or is run in other repositories is an error.
 func (p HookPart) Add(ctx context.Context, root string) (file string, changed bool, err error) {
 	dir, err := hooksDir(ctx, root)
 	if err != nil {
@@ -97,8 +97,9 @@ func (p HookPart) isAmong(hook string) bool {
 	return found
 }
 
-// replaced are the suffixes of a hook that another program replaced by its own. pre-commit runs
-// it, and puts it back when it is uninstalled; so does lefthook, which does not run it.
+// replaced are the suffixes of a hook that another program replaced by its own. pre-commit
+// runs it, and puts it back when pre-commit is uninstalled. lefthook also puts it back, but
+// does not run it.
 var replaced = []string{".legacy", ".old"}
 
 // Remove removes our part from the hook, and from a hook that another program replaced and kept,

@@ -9,7 +9,7 @@ import (
 )
 
 // A pace is what a clone remembers of its last push, so that several clones that push all
-// the time get about as many pushes each. One that always tried at once would win every
+// the time get about as many pushes each. A clone that always tried at once would win every
 // race: it has nothing to fetch and merge.
 type pace struct {
 	Until time.Time `json:"until"` // others may push until then
@@ -27,7 +27,7 @@ const (
 	perPush   = 3
 	mostPause = 30 * time.Second
 
-	// Nobody waits who pushes only mostEarly times in a row.
+	// A clone that pushes at most mostEarly times in a row does not wait.
 	mostEarly = 2
 
 	// The longest wait doubles with each lost race, and is a multiple of the time that a try
@@ -63,7 +63,7 @@ func (x Exchange) waitForOthers(ctx context.Context) (p pace, err error) {
 	return p, err
 }
 
-// noteOwnPush remembers a push that took some time.
+// noteOwnPush remembers a push and how long it took.
 func (x Exchange) noteOwnPush(p pace, took time.Duration) {
 	p.Until = x.Now().Add(min(minPause+perPush*took, mostPause)).UTC()
 	p.Races = max(p.Races-1, 0)
@@ -72,8 +72,8 @@ func (x Exchange) noteOwnPush(p pace, took time.Duration) {
 	}
 }
 
-// lost counts a lost race, and returns how long to wait at most before the next try. The
-// last one took some time.
+// lost counts a lost race, and returns the longest wait before the next try. took is how
+// long the last one took.
 func (p *pace) lost(took time.Duration) time.Duration {
 	p.Races = min(p.Races+1, mostDoubled)
 	return min(max(took, leastTry)<<p.Races, mostWait)

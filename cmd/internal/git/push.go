@@ -125,7 +125,7 @@ var lostRace = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?m)^(?:\x1b\[[0-9;]*m| )*! (?:\[rejected\]|\[remote rejected\].*\([^()]*(lock ref|failed to lock|already exists|failed to update|incorrect old value))`)
 })
 
-// outdated matches what git says if the remote has something else than was thought.
+// outdated matches what git says if a ref at the remote is not where we last saw it.
 var outdated = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?m)^(?:\x1b\[[0-9;]*m| )*! \[rejected\]`)
 })

@@ -38,8 +38,8 @@ func Prefix(ctx context.Context, root string) (string, error) {
 	return strings.TrimSuffix(out, "\n"), err
 }
 
-// IsAncestor reports whether a commit is, or is an ancestor of, another one. It is not if
-// either is unknown.
+// IsAncestor reports whether a commit is another one or an ancestor of it. It returns false
+// if either is unknown.
 func IsAncestor(ctx context.Context, root, commit, of string) bool {
 	_, err := read(ctx, root, "merge-base", "--is-ancestor", commit, of)
 	return err == nil
@@ -75,8 +75,8 @@ func FilesOf(ctx context.Context, root, commit string, paths ...string) (map[str
 	return files, err
 }
 
-// BlobID returns the id of a file's content in a repository whose ids are as long as
-// like.
+// BlobID returns the id that git gives a file's content in a repository whose ids are as
+// long as like.
 func BlobID(content []byte, like string) string { return blobID(content, max(len(like), 40)) }
 
 // FetchChanged fetches, in one request, the contents that differ between two commits and are
@@ -189,8 +189,8 @@ func MoveRef(ctx context.Context, root, ref, to, from string) error {
 	return err
 }
 
-// Committer returns the user's identity with a time, as in [Writing]. The error is git's
-// own if it has none.
+// Committer returns the user's identity and the given time, as in [Writing]. The error is
+// git's own if it has none.
 func Committer(ctx context.Context, root string, at time.Time) (string, error) {
 	out, err := run(ctx, root, "var", "GIT_COMMITTER_IDENT")
 	end := strings.LastIndexByte(out, '>')

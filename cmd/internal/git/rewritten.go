@@ -127,8 +127,9 @@ type moved struct {
 	pushed bool // from here
 }
 
-// reflog returns where a ref was, latest first. The last one is what was there before git wrote
-// a reflog, which a clone does not. Nothing is returned if there is no such ref.
+// reflog returns where a ref was, latest first. The last entry is where it was before its
+// first line: a clone writes none for its refs. Nothing is returned if there is no such
+// ref.
 func reflog(ctx context.Context, root, ref string) (list []moved) {
 	out, err := read(ctx, root, "log", "--walk-reflogs", "--date=unix", "--format=%H %gd %gs", ref, "--")
 	if err != nil {

@@ -27,7 +27,7 @@ type Branch struct {
 // String describes the branch in a few words.
 func (b Branch) String() string { return fmt.Sprintf("%d (“%s”)", b.Number, b.Words) }
 
-// A BranchError reports that a conversation has no branch with a number.
+// A BranchError reports that a conversation has no branch with the requested number.
 type BranchError struct {
 	Number int
 	Have   []Branch
@@ -172,8 +172,9 @@ func PointOf(w workspace.Conversations, e store.Entry, at Choice) (Point, error)
 	return Point{Path: path}, nil
 }
 
-// PathTo returns the messages from the beginning to the one with an id, oldest first, without the
-// rest of their contents; nothing if the conversation does not have that message.
+// PathTo returns the messages from the beginning to the one with the given id, oldest
+// first, without the rest of their contents; nothing if the conversation does not have that
+// message.
 func PathTo(w workspace.Conversations, e store.Entry, id string) ([]schema.Message, error) {
 	all, err := headsOf(w, e)
 	return schema.PathTo(all, id), err
@@ -219,8 +220,8 @@ func trailing(all []schema.Message) int {
 	return n - 1
 }
 
-// EndOf returns the branch with a number; the zero Branch for the one that a resume
-// continues, and for the number 0. The error is a [*BranchError].
+// EndOf returns the branch with the given number, or the zero Branch for 0 and for the
+// branch that a resume continues. The error is a [*BranchError].
 func EndOf(w workspace.Conversations, e store.Entry, branch int) (Branch, error) {
 	if branch == 0 {
 		return Branch{}, nil

@@ -16,7 +16,7 @@ type Overview struct {
 	Files       []File        `json:"files"` // that the agent changed, the most recently changed last
 }
 
-// Roles counts messages by role, those of all branches.
+// Roles counts the messages of all branches by role.
 type Roles struct {
 	User      int `json:"user"`
 	Assistant int `json:"assistant"`

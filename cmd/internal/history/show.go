@@ -34,7 +34,7 @@ type ShowOptions struct {
 // nearby is how many messages before and after a message are shown with it.
 const nearby = 3
 
-// around returns the message of a branch with a number, with those near it.
+// around returns a branch's message with the given number, and those near it.
 func around(branch []schema.Message, number int) ([]schema.Message, error) {
 	at := slices.IndexFunc(branch, func(m schema.Message) bool { return m.Number == number })
 	if at < 0 {
@@ -43,7 +43,7 @@ func around(branch []schema.Message, number int) ([]schema.Message, error) {
 	return branch[max(0, at-nearby):min(len(branch), at+nearby+1)], nil
 }
 
-// A NumberError reports that a conversation has no message with a number.
+// A NumberError reports that a conversation has no message with the requested number.
 type NumberError struct{ Number, Messages int }
 
 func (e *NumberError) Error() string {

@@ -35,8 +35,8 @@ func (h *handler) cleared(agent inject.Agent, e inject.Event, t *binding.Binding
 	return h.ws.Store.WriteCache(name, []byte(t.CurrentSegment().Path))
 }
 
-// resumed makes the paused conversation of a session active that the user resumed or
-// branched with the agent's own means, unless the user stopped it.
+// resumed activates the paused conversation of a session that the user resumed or branched
+// with the agent's own command, unless the user stopped the conversation.
 func (h *handler) resumed(agent inject.Agent, e inject.Event) error {
 	b, err := h.capture.BindResumed(agent, e.NativeID, e.Transcript)
 	if err != nil || !b.Bound() || b.Stopped {

@@ -52,8 +52,9 @@ func (p Program) archiveLater(w *workspace.Workspace) {
 	}
 }
 
-// refreshLater has the index of the conversations made in a separate process. Among a hundred
-// thousand that takes longer than a hook may, and no hook could do without it.
+// refreshLater makes the index of the conversations in a separate process. With a hundred
+// thousand conversations that takes longer than a hook may, and no hook can do without the
+// index.
 func (p Program) refreshLater(w *workspace.Workspace) {
 	if w.CanRefreshListing() {
 		_ = p.Later(w, "refresh") // on failure the next hook tries again

@@ -6,9 +6,10 @@ import (
 )
 
 // The index holds a table of the blocks of names that may contain a text, so that a search
-// for a rare word reads few of them. For the hash of each gram, the bytes of a text at one
-// place, the table has one bit per block. The bits of a hash are together: a search reads a
-// few of the table's blocks, however many names there are.
+// for a rare word reads few of them. A gram is the few bytes of a text at one place. For
+// each hash of a gram, the table has one bit per block. The bits of a hash are stored
+// together, so a search reads only a few of the table's blocks, however many names there
+// are.
 
 const (
 	gramBytes = 4
@@ -29,7 +30,7 @@ func gramHash(b []byte) int {
 	return int(binary.LittleEndian.Uint32(b) * 0x9E3779B1 >> (32 - gramBits))
 }
 
-// gramRow returns the length of the bits of a hash, in bytes.
+// gramRow returns how many bytes the bits of a hash take.
 func gramRow(blocks int) int { return (blocks + 7) / 8 }
 
 // addGrams adds the table of grams. All sections up to the names must be complete. An index

@@ -267,7 +267,7 @@ func (x *index) titled(i int) (title, folder string, err error) {
 	return r.Title, r.Folder(), err
 }
 
-// record reads a row with its look, without its sources.
+// record reads a row with the state of its files, but without its sources.
 func (x *index) record(i int) (record, error) {
 	r, f, err := x.row(i)
 	if err != nil {
@@ -331,7 +331,7 @@ func (x *index) allWords() ([]string, error) {
 	return words, nil
 }
 
-// byHash returns the rows with a hash in a section of slots.
+// byHash returns the rows that a section of slots has for a hash.
 func (x *index) byHash(section int, hash, last uint64) (rows []int, err error) {
 	n := x.sections.size[section] / slotBytes
 	slot := func(i int64) (uint64, int) {

@@ -28,7 +28,7 @@ func (l *layout) addRun(from, end int) {
 	}
 }
 
-// find returns where the row at a position is: in the index, or among those added.
+// find returns where the row at the given position is: in the index, or among those added.
 func (l *layout) find(i int) (base, added int) {
 	k := sort.Search(len(l.spans), func(k int) bool { return l.spans[k].at > i }) - 1
 	if s := l.spans[k]; s.base < 0 {

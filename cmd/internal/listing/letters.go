@@ -152,7 +152,8 @@ func (t terms) scattered(s *find.Scatter) (rowSet, error) {
 	if total > manyPieces {
 		return allRows(t.sections.n), nil
 	}
-	// covered has the rows with pieces for the letters up to one, by the price.
+	// covered holds, by letter and price, the rows with pieces for all letters before that
+	// one, at that price.
 	covered := make([][]rowSet, s.Length()+1)
 	for i := range covered {
 		covered[i] = make([]rowSet, s.Price()+1)
@@ -190,7 +191,7 @@ const fewLettered = 8
 // manyPieces is how many terms make it faster to look at the letters of all names.
 const manyPieces = 50_000
 
-// prune removes the pieces that are in no sequence of pieces which makes up the word at a low
+// prune removes each piece with which no sequence of pieces makes up the word at a low
 // enough price, whatever rows have them.
 func prune(s *find.Scatter, terms map[find.Piece][]int) {
 	const never = 1 << 20

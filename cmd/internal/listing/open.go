@@ -146,7 +146,7 @@ func (l *Listing) sweep(base *index) error {
 	return err
 }
 
-// show makes a snapshot the listing's.
+// show makes the listing use a snapshot.
 func (l *Listing) show(s snapshot) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -192,8 +192,8 @@ func (l *Listing) Stale() bool {
 	return l.stale
 }
 
-// Behind reports whether so many conversations changed since the index was made that reading
-// them for each listing takes longer than a new index is worth. A hook then has one made in
+// Behind reports whether so many conversations have changed since the index was made that
+// rereading them for each listing costs more than a new index. A hook then has one made in
 // a separate process.
 func (l *Listing) Behind() bool {
 	l.mu.RLock()

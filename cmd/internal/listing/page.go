@@ -16,8 +16,8 @@ import (
 // Len returns the number of conversations.
 func (l *Listing) Len() int { return l.view.Load().layout.n }
 
-// Row returns the conversation at a position, counted from 0. The row may be outdated; see
-// [Listing.Page].
+// Row returns the conversation at the given position, counted from 0. The row may be
+// outdated; see [Listing.Page].
 func (l *Listing) Row(i int) (r Row) {
 	l.try(func(v *view) (err error) {
 		if i < v.layout.n {
@@ -28,7 +28,7 @@ func (l *Listing) Row(i int) (r Row) {
 	return r
 }
 
-// Entry reads the conversation at a position from its files; see [Listing.Read].
+// Entry reads the conversation at the given position from its files; see [Listing.Read].
 func (l *Listing) Entry(i int) (store.Entry, error) {
 	r := l.Row(i)
 	return l.Read(&r)
@@ -87,13 +87,13 @@ func (r *Row) Entry() store.Entry {
 	return store.Entry{Path: r.Path, Session: s, Waiting: r.Waiting, Twins: r.Twins}
 }
 
-// ByID returns the position of the conversation with an id.
+// ByID returns the position of the conversation with the given id.
 func (l *Listing) ByID(id string) (at int, ok bool) {
 	l.try(func(v *view) (err error) { at, ok, err = v.byID(id); return err })
 	return at, ok
 }
 
-// ByFolder returns the position of the conversation with a folder or twin at a path
+// ByFolder returns the position of the conversation with a folder or twin at the given path
 // relative to the workspace.
 func (l *Listing) ByFolder(path string) (at int, ok bool) {
 	l.try(func(v *view) (err error) { at, ok, err = v.byFolder(path); return err })

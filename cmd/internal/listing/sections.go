@@ -215,7 +215,7 @@ func (s *sections) flags(i int) (uint32, error) {
 	return binary.LittleEndian.Uint32(b), nil
 }
 
-// fixed returns the numbers of a row.
+// fixed reads a row without its strings.
 func (s *sections) fixed(i int) (f fixed, err error) {
 	b, err := s.bytes(rowSection, int64(i)*rowBytes, rowBytes)
 	if err != nil {

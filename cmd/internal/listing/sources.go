@@ -13,9 +13,9 @@ import (
 	"cortext/store"
 )
 
-// All describes all conversations by their rows and sources. Those of which more must be
-// known, because they are damaged, waiting, in several folders or of a later cortext, are
-// read from their files.
+// All describes all conversations by their rows and sources. It reads from their files
+// those whose rows do not say enough, because they are damaged, waiting, in several folders
+// or written by a later cortext.
 func All(l *Listing) ([]store.Entry, error) {
 	return describe(l, func(v *view) (at []int, err error) {
 		for i := range v.layout.n {
@@ -26,7 +26,7 @@ func All(l *Listing) ([]store.Entry, error) {
 }
 
 // OfSession is All for the conversations that may have records of a native session: those
-// that list it as a source, and those of which more must be known.
+// that list it as a source, and those whose rows do not say enough.
 func OfSession(l *Listing, nativeID string) ([]store.Entry, error) {
 	return describe(l, func(v *view) ([]int, error) { return v.ofSession(nativeID) })
 }

@@ -105,7 +105,7 @@ func (v *view) sources(i int) ([]schema.Source, error) {
 	return v.base.sources(base)
 }
 
-// fixed returns the numbers of a row.
+// fixed returns a row without its strings.
 func (v *view) fixed(i int) (fixed, error) {
 	base, added := v.layout.find(i)
 	if base < 0 {
@@ -131,7 +131,7 @@ func (v *view) all() ([]*record, error) {
 	return records, nil
 }
 
-// byID returns the position of the conversation with an id.
+// byID returns the position of the conversation with the given id.
 func (v *view) byID(id string) (int, bool, error) {
 	for k, s := range v.layout.spans {
 		if s.base < 0 && schema.SameConversation(v.added[s.added].ID, id) {

@@ -81,8 +81,8 @@ func (b *Builder) Agent(e store.Entry, name string) (Launchable, error) {
 	return b.AgentNamed(name)
 }
 
-// AgentNamed returns the agent with a name, or without one the first that can be launched.
-// The error is a [*capture.AgentError] if there is none.
+// AgentNamed returns the agent with the given name, or without one the first that can be
+// launched. The error is a [*capture.AgentError] if there is none.
 func (b *Builder) AgentNamed(name string) (Launchable, error) {
 	var names []string
 	for _, a := range b.ws.Env.Agents {

@@ -103,7 +103,7 @@ func New(ws *workspace.Workspace, c *capture.Capture, r Request) *Redactor {
 	return &Redactor{ws, c, r}
 }
 
-// files returns what redacts files, with some changes.
+// files returns the workspace's files, with the request and the functions that change them.
 func (r *Redactor) files(c changes) files { return files{r.ws.Store, &r.request, c} }
 
 // shared redacts the files that conversations share, and reports matches in those that are the

@@ -87,7 +87,8 @@ func checked(r Request) (Request, error) {
 	return r, nil
 }
 
-// texts returns what applies the request and adds the texts that it replaces to found.
+// texts returns a redactor that applies the request and adds the texts that it replaces to
+// found.
 func (r *Request) texts(found *secrets.Found) *secrets.Redactor {
 	return secrets.Matching(r.Pattern, r.Name, found).AndShortened(r.known, found)
 }

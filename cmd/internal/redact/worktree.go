@@ -14,7 +14,8 @@ import (
 )
 
 // InWorkTree reports which of the user's other files in the workspace contain the text, for
-// example exports. It leaves out what git ignores. It ends with ctx, and then whole is false.
+// example exports. It leaves out what git ignores. It stops when ctx ends; whole is then
+// false.
 func (r *Redactor) InWorkTree(ctx context.Context) (left []Left, whole bool) {
 	root := r.ws.Store.Root()
 	names, err := git.WorkTree(ctx, root)

@@ -19,7 +19,7 @@ type Redactions struct{ files files }
 
 func (l Redactions) file(id string) string { return l.files.file("redacted", schema.IDKey(id)) }
 
-// Of returns the redactions of the conversation with an id. An unreadable file is an
+// Of returns the redactions of the conversation with the given id. An unreadable file is an
 // error, because the texts would be captured again.
 func (l Redactions) Of(id string) (list []secrets.Known, err error) {
 	if !l.files.known() {
@@ -29,10 +29,10 @@ func (l Redactions) Of(id string) (list []secrets.Known, err error) {
 	return list, err
 }
 
-// Add records texts found in the conversation with an id as redacted under a name, and
-// returns the redaction. It uses entropy for the id and the salt. Only the same texts are the
-// same redaction, as when it is repeated: a merge of two branches or work trees relies on it
-// to tell which texts are redacted in which line.
+// Add records texts found in the conversation with the given id as redacted under a name,
+// and returns the redaction. It uses entropy for the id and the salt. Only the same texts
+// are the same redaction, as when it is repeated: a merge of two branches or work trees
+// relies on it to tell which texts are redacted in which line.
 func (l Redactions) Add(id, name string, found *secrets.Found, entropy io.Reader) (k secrets.Known, err error) {
 	err = l.files.locked(func() error {
 		list, err := l.Of(id)

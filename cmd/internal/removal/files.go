@@ -115,7 +115,7 @@ func (f files) withdraw(name string, list []string, all bool) error {
 	return f.store.RemoveFile(path.Join(Dir, name))
 }
 
-// isOf reports whether name is a removal file of the conversation with an id.
+// isOf reports whether name is a removal file of the conversation with the given id.
 func isOf(name, id string) bool {
 	end := strings.LastIndexByte(name, '-')
 	return end >= 0 && schema.SameConversation(name[:end], schema.PathElement(id))

@@ -1,5 +1,5 @@
 // Package repair mends damaged conversations with records that it finds in other places,
-// and reports what it repaired and what stays lost.
+// and reports what it repaired and what it could not restore.
 package repair
 
 import (

@@ -13,8 +13,8 @@ import (
 const forgetWait = 10 * time.Second
 
 // Forget removes the parts of the index of a workspace that are about conversations whose
-// folder is gone, since they have traces of text. The next search finds what else they
-// covered to be new.
+// folder is gone, since they have traces of text. The next search treats whatever else they
+// covered as new.
 func Forget(st *store.Store) error {
 	if len(st.ListCache(indexDir)) == 0 {
 		return nil

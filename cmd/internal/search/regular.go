@@ -83,7 +83,7 @@ func (r *regular) slot(sum uint64) *int32 {
 	}
 }
 
-// find returns the index of the line with an id, or -1.
+// find returns the index of the line with the given id, or -1.
 func (r *regular) find(id []byte) int { return int(*r.slot(maphash.Bytes(idSeed, id))) - 1 }
 
 // number sets the numbers of the messages of records. r is the conversation's log of

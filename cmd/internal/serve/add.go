@@ -145,7 +145,8 @@ func (space *Space) write(tx *store.Tx, c *store.Conversation, messages ...schem
 	return tx.Commit()
 }
 
-// stored returns a message as the log holds it; m if the log does not show it now.
+// stored returns a message as the log holds it, or m itself if the log does not have it
+// now.
 func stored(c *store.Conversation, m schema.Message) (*schema.Message, error) {
 	all, err := history.ByID(c.Messages(), func(m *schema.Message) string { return m.ID }, store.ChooseMessage)
 	if err != nil {

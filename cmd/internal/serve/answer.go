@@ -26,7 +26,7 @@ type answer struct {
 	tag      string // a strong ETag; "": one made of the body, if the request only reads
 }
 
-// A handler answers a request. One that writes the response itself returns nil, nil.
+// A handler answers a request. A handler that writes the response itself returns nil, nil.
 type handler func(w http.ResponseWriter, r *http.Request) (*answer, error)
 
 // handle turns a route into an HTTP handler: it bounds the body, and writes the answer or

@@ -9,9 +9,9 @@ import (
 	"cortext/schema"
 )
 
-// fragments keeps the HTML of messages that clients asked for, so that each client does not
-// have it rendered again. What it keeps is named by the messages themselves, so it serves a
-// conversation that grows, too.
+// fragments keeps the HTML of messages that clients asked for, so that it is not rendered
+// again for each client. What it keeps is named after the messages themselves, so it also
+// works while a conversation grows.
 type fragments struct {
 	mu    sync.Mutex
 	seed  maphash.Seed

@@ -37,7 +37,7 @@ func newGuard(c Config) *guard {
 	return &guard{token: c.Token, cookies: rand.Text(), names: c.Names, listen: c.Listen, keys: rand.Text()}
 }
 
-// key returns what opens the page in a browser, once.
+// key returns a key that opens the page in a browser, once.
 func (g *guard) key() string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -155,7 +155,7 @@ func same(a, b string) bool {
 
 // knows reports whether a Host header names this server: an address of loopback, the one it
 // listens on, localhost, or a name that the user gave. A server that listens on every
-// address takes each.
+// address accepts any of them.
 func (g *guard) knows(host string) bool {
 	name := host
 	if h, _, err := net.SplitHostPort(host); err == nil {

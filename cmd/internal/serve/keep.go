@@ -16,8 +16,8 @@ import (
 // hear of it. What agents said is still in their transcripts; a client's message is nowhere
 // else.
 //
-// Somebody who takes back a message with git within keepFor gets it again. One who removes the
-// conversation does not.
+// If somebody takes a message back with git within keepFor, it comes back. If they remove
+// the conversation, it does not.
 type keeper struct {
 	again func(at location, messages []schema.Message) (added int) // adds those that the log lacks
 

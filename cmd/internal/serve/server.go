@@ -107,7 +107,7 @@ func New(c Config) *Server {
 	return s
 }
 
-// Key returns what opens the page in a browser, once: the address is /?key=KEY.
+// Key returns a key that opens the page in a browser, once: the address is /?key=KEY.
 func (s *Server) Key() string { return s.guard.key() }
 
 // Handler returns the handler of all requests, with the checks that each must pass.

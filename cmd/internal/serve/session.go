@@ -83,7 +83,8 @@ func (space *Space) entry(id string) (store.Entry, error) {
 	return e, err
 }
 
-// find returns the conversation with an id. The error is store.ErrNotFound if there is none.
+// find returns the conversation with the given id. The error is store.ErrNotFound if there
+// is none.
 func (space *Space) find(id string) (store.Entry, error) {
 	l, err := space.Listing(nil)
 	if err != nil {

@@ -118,7 +118,8 @@ func (c *client) write(ctx context.Context, f *live.Follower) {
 	}
 }
 
-// ending says why there are no more events. gone: the conversation is not there any more.
+// ending says why there are no more events. gone means that the conversation no longer
+// exists.
 func (c *client) ending(gone bool) (websocket.StatusCode, string) {
 	select {
 	case <-c.s.hub.Done():

@@ -17,7 +17,7 @@ import (
 	"cortext/store"
 )
 
-// lists write lists of conversations for an agent.
+// lists writes the lists of conversations for an agent.
 type lists struct{ ws *workspace.Workspace }
 
 // shownFirst is how many conversations a page of a list has.
@@ -39,8 +39,8 @@ func items(entries []store.Entry) []item {
 	return list
 }
 
-// listed describes the conversations of a workspace that a filter selects, the last active
-// first. rest is the number of the others.
+// listed describes the conversations of a workspace that a filter selects, most recently
+// active first. rest is the number of the others.
 func listed(ws *workspace.Workspace, f listing.Filter) (list []item, rest int, err error) {
 	l, err := ws.Listing(nil)
 	if err != nil {

@@ -76,10 +76,10 @@ func (c *Commands) Stopping(agent, nativeID string) (path string, ok bool) {
 	return string(b), ok
 }
 
-// EndStopping completes the stop of the conversation at a path, after the answer. If the
-// agent ends the hook before it has committed, as Claude Code does if the user leaves at once,
-// the session is still stopping, and the hook at its end tries again. The agent may also end
-// git first.
+// EndStopping completes the stop of the conversation at the given path, after the answer.
+// If the agent ends the hook before it has committed, as Claude Code does if the user
+// leaves at once, the session is still stopping, and the hook at its end tries again. The
+// agent may also end git first.
 func (c *Commands) EndStopping(ctx context.Context, agent, nativeID, path string) error {
 	err := c.stop.Complete(ctx, path)
 	if commit := (*workspace.CommitError)(nil); ctx.Err() != nil || errors.As(err, &commit) && commit.Ended() {

@@ -119,7 +119,7 @@ func (s *Stopper) markStopped(e store.Entry) error {
 	return errors.Join(errs...)
 }
 
-// Pause pauses the conversation at a path and updates it from its logs.
+// Pause pauses the conversation at the given path and updates it from its logs.
 func (s *Stopper) Pause(path string) (*Result, error) {
 	c, err := s.ws.Conversation(path)
 	if err != nil {

@@ -129,9 +129,9 @@ func (w *Workspace) takeExisting(path string) (store.Entry, []string, error) {
 	return e, paused, err
 }
 
-// Publish puts a new conversation into the work tree. During a git operation it puts it
-// where it waits for the end of the operation. If the conversation already exists, or is
-// outside of the sparse checkout, the error is [store.ErrExist].
+// Publish puts a new conversation into the work tree. During a git operation the
+// conversation waits outside of the work tree until the operation ends. If the conversation
+// already exists, or is outside of the sparse checkout, the error is [store.ErrExist].
 func (w *Workspace) Publish(c *store.Conversation) error {
 	if w.Tree.Outside(c.Path()) {
 		c.Discard()

@@ -14,7 +14,7 @@ type Event struct {
 	Name string // of package lifecycle: session-start and so on
 	Path string // of the conversation
 
-	// Of session-message: the last captured message, and the number of captured messages.
+	// For session-message: the last captured message, and the number of captured messages.
 	MessageID, Role string
 	Count           int
 }

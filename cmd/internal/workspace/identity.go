@@ -77,8 +77,8 @@ type identities struct {
 }
 
 // of returns the id and the sources of the conversation in a folder whose log has messages
-// of some native sessions, or nothing. It leaves out what it cannot read of the registry:
-// the commands that capture the session report it.
+// of some native sessions, or nothing. It leaves out the parts of the registry that it
+// cannot read: the commands that capture the session report them.
 func (i identities) of(folder string, nativeIDs []string) (id string, sources []schema.Source) {
 	i.here.KnowClones(context.Background())
 	for _, agent := range i.agents {

@@ -54,9 +54,9 @@ func (x Index) described(checks listing.Checks) ([]store.Entry, error) {
 }
 
 // OfSession returns the conversations that may have records of a native session; see
-// [listing.OfSession]. The first call looks at the files of all conversations: what another
-// program wrote, or a cortext that was killed, is not noted, and a session that is not found
-// in its conversation would begin another one.
+// [listing.OfSession]. The first call looks at the files of all conversations: nothing
+// notes what another program or a killed cortext wrote, and a session that is not found in
+// its conversation would begin another one.
 func (x Index) OfSession(nativeID string) ([]store.Entry, error) {
 	if x.looked.Swap(true) {
 		return x.OfEmpty(nativeID)

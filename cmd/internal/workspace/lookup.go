@@ -94,12 +94,12 @@ func (w Conversations) RefreshListing(progress func(done, of int)) error {
 	return listing.Refresh(w.Store, w.listingOptions(progress))
 }
 
-// refreshLock is held while a process refreshes the listing behind the user's back: among many
-// conversations that takes seconds, in which every list would start another one.
+// refreshLock is held while a process refreshes the listing in the background. With many
+// conversations that takes seconds, during which every list would start another refresh.
 const refreshLock = "listing-refresh"
 
-// RefreshListingAlone is RefreshListing, unless another process is in a call of it, or the
-// index cannot be written: what a read-only disk makes it forget, each list would look for again.
+// RefreshListingAlone is RefreshListing, unless another process is running it or the index
+// cannot be written: on a read-only disk, each list would repeat the work in vain.
 func (w Conversations) RefreshListingAlone() error {
 	unlock, err := w.Store.LockCache(refreshLock, 0)
 	if err != nil {
@@ -228,10 +228,10 @@ func (w Conversations) Latest() (store.Entry, error) {
 	return l.Read(&r)
 }
 
-// matching returns the first conversations that a filter selects and a query matches, best
-// first; at least one, and at most most. more is the number of the others. If one differs from
-// its row in the listing, or if none matches and the last check of all files was a while ago,
-// it checks all files first: someone may have edited them.
+// matching returns up to most of the conversations that a filter selects and a query
+// matches, best first, and at least one. more is the number of the others. If one differs
+// from its row in the listing, or if none matches and the last check of all files was a
+// while ago, it checks all files first: someone may have edited them.
 func matching(l *listing.Listing, query string, f listing.Filter, most int) (entries []store.Entry, more int, err error) {
 	entries, more, current, err := found(l, query, f, most)
 	if err != nil || !current || len(entries) == 0 && l.Stale() {
@@ -297,8 +297,8 @@ func selected(all []store.Entry, at []int) []store.Entry {
 	return list
 }
 
-// Entry returns the list entry of the conversation at a path, whether its folder is in
-// the work tree or its records wait.
+// Entry returns the list entry of the conversation at the given path, whether its folder is
+// in the work tree or its records wait.
 func (w Conversations) Entry(path string) (store.Entry, error) {
 	c, err := w.Store.Conversation(path)
 	waiting := false
@@ -317,7 +317,7 @@ func (w Conversations) Entry(path string) (store.Entry, error) {
 	return store.Entry{Path: path, Session: s, Damage: damage, Waiting: waiting}, err
 }
 
-// ByConversation returns the conversation with an id, wherever its folder is.
+// ByConversation returns the conversation with the given id, wherever its folder is.
 func (w Conversations) ByConversation(id string) (store.Entry, bool, error) {
 	if e, ok := w.byID(id); ok {
 		return e, true, nil
@@ -333,7 +333,7 @@ func (w Conversations) ByConversation(id string) (store.Entry, bool, error) {
 	return all[i], true, nil
 }
 
-// byID returns the conversation with an id, if the index has it.
+// byID returns the conversation with the given id, if the index has it.
 func (w Conversations) byID(id string) (store.Entry, bool) {
 	l, err := w.Index.open(listing.OnlyFolders)
 	if err != nil {
@@ -377,7 +377,7 @@ func (w Conversations) PickAt(query string, at time.Time, more []store.Entry) (s
 	return hits[0], nil
 }
 
-// ConversationID returns the id of the conversation at a path.
+// ConversationID returns the id of the conversation at the given path.
 func (w Conversations) ConversationID(path string) (string, error) {
 	e, err := w.Entry(path)
 	if err != nil {

@@ -144,8 +144,9 @@ func (v Status) eachListed(filter listing.Filter, f func(l *listing.Listing, r *
 	return err
 }
 
-// WentOn reports whether a paused conversation went on in this work tree later than an active
-// one, and after it was paused: its session of an agent is still open beside the other.
+// WentOn reports whether a paused conversation continued in this work tree later than an
+// active one, and after it was paused: its agent session is then still open beside the
+// other one.
 func (v Status) WentOn(active store.Entry) (bool, error) {
 	later := ofStatus(schema.Paused)
 	later.Since = active.Session.LastActive.Time()

@@ -107,8 +107,8 @@ func (t *Tree) borrow(c *store.Conversation) error {
 	return err
 }
 
-// fewOpened is how many conversations are opened before git is asked what it has of all that
-// are left out, in one go, instead of each by itself. It takes a second or two if there are
+// fewOpened is how many conversations are opened with a question to git for each, before
+// git is asked at once about all that are left out. That takes a second or two if there are
 // 100,000. From then on one process of git reads them.
 const fewOpened = 8
 
@@ -187,8 +187,9 @@ func (t *Tree) allOutside() (paths []string, err error) {
 	return paths, err
 }
 
-// LogsOutside returns what reports whether a log, or the messages beside it, are outside of the
-// sparse checkout. The part of such a log in the work tree does not show what is missing.
+// LogsOutside returns a function that reports whether a log, or the messages beside it, are
+// outside of the sparse checkout. The part of such a log in the work tree does not show
+// what is missing.
 func (t *Tree) LogsOutside() func(file string) bool {
 	files, _ := t.allOutside() // a check reports the error when it compares git
 	is := make(map[string]bool, len(files))

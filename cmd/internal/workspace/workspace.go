@@ -30,7 +30,7 @@ type Env struct {
 	Agents  []inject.Agent // in detection order
 }
 
-// Agent returns the agent with a name.
+// Agent returns the agent with the given name.
 func (e *Env) Agent(name string) (inject.Agent, bool) {
 	i := slices.IndexFunc(e.Agents, func(a inject.Agent) bool { return a.Name() == name })
 	if i < 0 {

@@ -139,8 +139,9 @@ func (p *Folders) holdsClone(ctx context.Context, n inject.SessionRef) bool {
 	return err == nil && filepath.IsLocal(rel) && isOurs(workspace, rel)
 }
 
-// isClone reports whether a folder is in a clone of our repository: both share a first
-// commit, or that of one is in the other, a shallow clone's, and, if both have a remote, the remote.
+// isClone reports whether a folder is in a clone of our repository. Clones share a first
+// commit, or one of them is shallow and its first commit is in the other. If both have a
+// remote, they also share the remote.
 func (p *Folders) isClone(ctx context.Context, dir string) bool {
 	first := git.FirstCommits(ctx, dir)
 	if !slices.ContainsFunc(first, func(c string) bool { return slices.Contains(p.commits, c) }) &&

@@ -38,8 +38,8 @@ type Budget struct {
 // NewBudget returns the budget of an import.
 func NewBudget(l Limits) *Budget { return &Budget{l.Free, l} }
 
-// Add adds what a file with a number of bytes may unpack to. Do not add the files of a
-// bundle: the bundle was added.
+// Add adds what a file of the given size may unpack to. Do not add the files of a bundle:
+// the bundle was added.
 func (b *Budget) Add(size int64) { b.Left += b.limits.Ratio * size }
 
 // Default returns the limits for bundles of conversations. Text rarely compresses to less

@@ -257,7 +257,7 @@ func extension(file string) string {
 	return ending
 }
 
-// mostShown is the number of bytes that are shown of a text.
+// mostShown is the maximum number of bytes of a text that are shown.
 const mostShown = 12 << 10
 
 // cutSlack exceeds the length of the line that replaces what is left out, so that a text that was

@@ -12,8 +12,8 @@ type linePatterns struct {
 	headingLine, planLine, fenceLine, aboutLine, dayPattern                                        *regexp.Regexp
 	callSummary, cutLine, exitOutcome                                                              *regexp.Regexp
 
-	// What decides how a text is written; see place and plain. What precedes the place for a
-	// backslash is the first group.
+	// These decide how a text is written; see place and plain. The first group is what
+	// precedes the place for a backslash.
 	oursInMessage, oursInHead *regexp.Regexp
 	// definition matches the beginning of a definition of a link or a footnote, even in a list
 	// or a quotation, and even if its name continues on the next line.
@@ -21,7 +21,8 @@ type linePatterns struct {
 	// container matches the beginning of a line in a list or a quotation, or of a line that is
 	// indented like one.
 	container *regexp.Regexp
-	// looseBackslash matches a line whose end some readers take for the escape of the next.
+	// looseBackslash matches a line whose last character some readers take for an escape of
+	// the next line.
 	looseBackslash *regexp.Regexp
 }
 

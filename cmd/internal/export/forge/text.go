@@ -10,13 +10,13 @@ import (
 	"cortext/schema/clip"
 )
 
-// mostWords is how many bytes of a text are shown on the line of a folded part.
+// mostWords is the maximum number of bytes of a text shown on the line of a folded part.
 const mostWords = 120
 
 // line returns the start of a text on one line.
 func line(s string) string { return start(s, mostWords) }
 
-// start returns the start of a text, at most a number of bytes, on one line.
+// start returns the start of a text, up to most bytes, on one line.
 func start(s string, most int) string {
 	short := strings.Join(strings.Fields(shown.Clean(clip.Head(s, 4*most))), " ")
 	if len(short) <= most {
@@ -65,7 +65,7 @@ const (
 	inHead
 )
 
-// ours returns the pattern of lines that look like ours, also with backslashes before them.
+// ours returns the pattern of lines that look like ours, even after backslashes.
 func (p place) ours() *regexp.Regexp {
 	if p == inHead {
 		return patterns().oursInHead

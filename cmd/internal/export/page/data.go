@@ -42,9 +42,9 @@ func Is(head []byte) bool {
 	return strings.HasPrefix(text, "<!doctype html") || strings.HasPrefix(text, "<html")
 }
 
-// Data returns the data that a page holds, of at most most bytes. unpacked is how many bytes were
-// unpacked, even if there is an error. same reports whether the page before the data is as it
-// was written. The error is [ErrForeign], [ErrNoData], or says what is damaged.
+// Data returns the data that a page holds, up to most bytes. unpacked is how many bytes
+// were unpacked, even if there is an error. same reports whether the page before the data
+// is as it was written. The error is [ErrForeign], [ErrNoData], or says what is damaged.
 func Data(page []byte, most int64) (data []byte, unpacked int64, same bool, err error) {
 	head := page[:min(len(page), 4096)]
 	if !bytes.Contains(head, []byte(generator)) {
@@ -82,7 +82,7 @@ func Data(page []byte, most int64) (data []byte, unpacked int64, same bool, err 
 	return out.Bytes(), n, same, nil
 }
 
-// unpack writes what data unpacks to, at most a number of bytes, and returns how many it wrote.
+// unpack writes what data unpacks to, up to most bytes, and returns how many it wrote.
 func unpack(to io.Writer, encoded []byte, most int64) (int64, error) {
 	packed, err := zlib.NewReader(base64.NewDecoder(base64.StdEncoding, bytes.NewReader(encoded)))
 	if err != nil {

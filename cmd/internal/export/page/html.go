@@ -71,7 +71,7 @@ func (h *html) pre(text, name string) {
 	h.raw("</code></pre>")
 }
 
-// mostLines is the number of lines that are shown of a diff.
+// mostLines is the maximum number of lines of a diff that are shown.
 const mostLines = 800
 
 // diff writes the diff of an edit, with the old and the new text coloured as code.

@@ -30,8 +30,8 @@ func AppendText(dst []byte, s string) []byte {
 	return dst
 }
 
-// mostShown is the number of bytes that a page shows of an output or a written file. The
-// beginning and the end are usually enough.
+// mostShown is the maximum number of bytes of an output or a written file that a page
+// shows. The beginning and the end are usually enough.
 const mostShown = 24 << 10
 
 // shorten cuts a long text in the middle. left is the number of bytes left out between the

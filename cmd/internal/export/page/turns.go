@@ -23,7 +23,7 @@ type turn struct {
 	took           time.Duration
 }
 
-// mostWords is the number of bytes that the index shows of a prompt.
+// mostWords is the maximum number of bytes of a prompt that the index shows.
 const mostWords = 160
 
 // turnsOf splits a history into turns, without their counts of calls. The first may have no

@@ -74,7 +74,8 @@ type Metrics struct {
 	CachedTokens     int64 `json:"cachedTokens"`
 }
 
-// MetricsOf returns the metrics of a conversation with a number of messages and of tool calls.
+// MetricsOf returns the metrics of a conversation with the given numbers of messages and
+// tool calls.
 func MetricsOf(s *schema.Session, messages, tools int) Metrics {
 	m := Metrics{MessageCount: messages, ToolCallCount: tools, TokenEstimate: s.Tokens}
 	if u := s.Usage; u != nil {

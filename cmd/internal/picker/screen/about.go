@@ -164,7 +164,7 @@ func (p *page) exchange(lines []picker.Line) {
 	})
 }
 
-// said draws a message in at most most lines.
+// said draws a message in up to most lines.
 func (p *page) said(l picker.Line, most int) {
 	who := clean(l.Who) + ":"
 	for i, line := range p.wrap(who+" "+clean(l.Text), p.width, most) {

@@ -176,8 +176,8 @@ func (c *contents) filter() tea.Cmd {
 	}))
 }
 
-// find is [finder.find], except that the initial words stand for what they found: the search
-// before looked at more than the picker does.
+// find is [finder.find], except that for the words that the picker was started with it
+// lists what the command found for them: the command looked at more than the picker does.
 func (c *contents) find(f *finder, q query) (answer, func() (answer, bool)) {
 	if c.o.Found != nil && slices.Equal(q.words, c.asked) {
 		if at := c.o.Found(f.index.rows); len(at) > 0 {

@@ -15,7 +15,7 @@ var withMarks = []string{
 	"αά", "εέ", "ηή", "ιίϊΐ", "οό", "υύϋΰ", "ωώ", "σς", "её", "'’",
 }
 
-// plainOf has the plain letter of each letter in [withMarks].
+// plainOf maps each letter in [withMarks] to its plain letter.
 var plainOf = func() map[rune]rune {
 	all := map[rune]rune{}
 	for _, letters := range withMarks {

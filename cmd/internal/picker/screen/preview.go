@@ -42,7 +42,7 @@ type previews struct {
 
 func newPreviews() previews { return previews{kept: map[string]kept{}} }
 
-// rested is the message that the cursor may have rested on a conversation.
+// A rested message says that the cursor may have rested on a conversation.
 type rested struct{ row listing.Row }
 
 // previewed is a loaded preview.

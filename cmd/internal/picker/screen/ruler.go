@@ -117,7 +117,7 @@ func (u ruler) right(s string, width int) string {
 	return strings.Repeat(" ", max(width-u.width(s), 0)) + s
 }
 
-// wrap breaks a text into at most most lines of the given width.
+// wrap breaks a text into up to most lines of the given width.
 func (u ruler) wrap(s string, width, most int) []string {
 	if width <= 0 || s == "" {
 		return nil

@@ -54,8 +54,8 @@ func Run(ctx context.Context, on picker.Terminal, load picker.Loader) (picker.Ch
 	return choice, nil
 }
 
-// An input is a terminal whose end is noticed: bubbletea goes on without input. A process that
-// ignores SIGHUP, as after nohup, hears of it in no other way.
+// An input is a terminal that reports when it is gone: bubbletea would continue without
+// input, and a process that ignores SIGHUP, as after nohup, learns of it in no other way.
 type input struct {
 	*os.File
 	ended func()

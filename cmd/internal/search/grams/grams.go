@@ -26,8 +26,8 @@ const (
 	// BlockSize is the number of bytes of text in a block, which ends at the end of a line.
 	BlockSize = 80 << 10
 
-	// So that the index of short texts stays below 15 % of the text, in spite of their
-	// entries, a block has one part in entryPart more text for each entry that begins in it.
+	// For each entry that begins in it, a block has one part in entryPart more text, so
+	// that the index of short texts stays below 15 % of the text in spite of their entries.
 	entryPart = 400
 
 	gram    = 4 // bytes

@@ -86,7 +86,7 @@ func (r *tableReader) sum() uint64 {
 	return take(r, binary.LittleEndian.Uint64(r.rest), 8)
 }
 
-// length reads a number that is at most most.
+// length reads a number that must not exceed most.
 func (r *tableReader) length(most int) int {
 	v := r.uint()
 	if v > uint64(most) {
@@ -96,7 +96,7 @@ func (r *tableReader) length(most int) int {
 	return int(v)
 }
 
-// parseEntries reads a table with a number of entries, of a segment with a number of blocks.
+// parseEntries reads the table of a segment, given the numbers of its entries and blocks.
 func parseEntries(table []byte, number, blocks int) ([]Entry, error) {
 	const least = 24 // bytes of an entry
 	if number < 0 || number > len(table)/least+1 {

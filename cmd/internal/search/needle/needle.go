@@ -204,7 +204,7 @@ func (n *Needle) Next(b []byte, from int) int {
 	return -1
 }
 
-// In reports whether the text may be in a decoded one.
+// In reports whether the needle's text may be in a decoded text.
 func (n *Needle) In(text string) bool {
 	if len(n.part) < 2 { // Next looks for the spellings of JSON, and for a byte that follows
 		return true
@@ -316,7 +316,7 @@ func foldText(s string) string {
 	return string(dst)
 }
 
-// common are the bytes of logs of conversations, the most frequent first.
+// common lists the bytes that occur in conversation logs, most frequent first.
 const common = " etnaoirs\"ld\\cu,pm:hfg0._1b/-y2v3w45}{68kT79S()AI=E[]CxRP*NLDM`'OBF#Uj+qzW|HG<>VKYQJ;X$ZN&!?%@~^"
 
 var ranks = func() (r [256]uint8) {

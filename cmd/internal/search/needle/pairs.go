@@ -2,7 +2,7 @@ package needle
 
 import "bytes"
 
-// pairs are pairs of adjacent bytes to look for at the same time.
+// pairs holds the pairs of adjacent bytes to look for at the same time.
 type pairs struct {
 	// The first pair: bytes b and c match if b|firstMask == first and c|secondMask ==
 	// second. The masks let upper-case letters match as well.
