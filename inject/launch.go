@@ -53,7 +53,7 @@ func (l *Launch) AskToRead(r Request, p Program, version, since Version) (prompt
 	file := filepath.Join(r.Temp, r.NativeID+".md")
 	l.Method = "a file with the payload, which the agent is asked to read"
 	l.Files = []File{{Path: file, Data: r.Payload}}
-	l.Warnings = append(l.Warnings, fmt.Sprintf("%s %s cannot start from a session: it is asked to read a file, which the model may do or not; %s or later can", p.Product, version, since))
+	l.Warnings = append(l.Warnings, fmt.Sprintf("%s %s cannot start from a session: the model is asked to read a file, and may not do so; %s or later can start from one", p.Product, version, since))
 	return "Read the file " + file + " in full, part by part. It is the record of a conversation of ours: continue it where it was left."
 }
 

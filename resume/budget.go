@@ -141,9 +141,9 @@ func (b Budget) warnings(agent string) []Warning {
 	agent = cmp.Or(oneLine(agent), "the agent")
 	switch {
 	case b.Sent > b.Allowance:
-		return []Warning{{"window", fmt.Sprintf("a window of %d tokens leaves no room beside the %d that %s itself sent at first; this payload counts on %d; --budget says otherwise", b.Window, b.Sent, agent, b.Allowance)}}
+		return []Warning{{"window", fmt.Sprintf("a window of %d tokens leaves no room besides the %d that %s itself sent at first; this payload assumes %d; --budget overrides that", b.Window, b.Sent, agent, b.Allowance)}}
 	case b.Tokens < leastUseful:
-		return []Warning{{"window", fmt.Sprintf("a window of %d tokens leaves room for only %d beside the %d that %s itself sends and a quarter for the answer; --budget says otherwise", b.Window, b.Tokens, b.Allowance, agent)}}
+		return []Warning{{"window", fmt.Sprintf("a window of %d tokens leaves room for only %d besides the %d that %s itself sends and a quarter for the answer; --budget overrides that", b.Window, b.Tokens, b.Allowance, agent)}}
 	}
 	return nil
 }

@@ -100,8 +100,8 @@ func TestSmallWindow(t *testing.T) {
 		window, first, budget int
 		agent, want           string
 	}{
-		{40_000, 30_000, 0, "", "a window of 40000 tokens leaves no room beside the 30000 that claude itself sent at first; this payload counts on 16000; --budget says otherwise"},
-		{4_096, 0, 0, "claude", "a window of 4096 tokens leaves room for only 1226 beside the 1600 that claude itself sends and a quarter for the answer; --budget says otherwise"},
+		{40_000, 30_000, 0, "", "a window of 40000 tokens leaves no room besides the 30000 that claude itself sent at first; this payload assumes 16000; --budget overrides that"},
+		{4_096, 0, 0, "claude", "a window of 4096 tokens leaves room for only 1226 besides the 1600 that claude itself sends and a quarter for the answer; --budget overrides that"},
 		{8_192, 0, 0, "", ""},
 		{40_000, 30_000, 5000, "", ""},
 	} {

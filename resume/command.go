@@ -77,7 +77,7 @@ func warnings(s *schema.Session, c Command) []Warning {
 	empty := strings.TrimSpace(c.Body) == ""
 	switch {
 	case empty && where != "":
-		ws = append(ws, Warning{"command-missing", fmt.Sprintf("the command %s has no text: the conversation goes on without it", where)})
+		ws = append(ws, Warning{"command-missing", fmt.Sprintf("the command %s has no text: the conversation continues without it", where)})
 	case c.BuiltIn:
 		ws = append(ws, Warning{"command-missing", fmt.Sprintf("the command %s is missing; the built-in text is used", where)})
 	}

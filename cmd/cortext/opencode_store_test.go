@@ -189,7 +189,7 @@ func TestOpenCodeStoreFaults(t *testing.T) {
 			b.check(os.WriteFile(b.database(), bytes.Repeat([]byte("garbage "), 2000), 0o600))
 			return nil
 		}},
-		{"a column with another name", `has no column "data" in the table "message": this version of OpenCode keeps sessions in another way`, func() func() {
+		{"a column with another name", `has no column "data" in the table "message": this version of OpenCode stores sessions differently`, func() func() {
 			b.sql("alter table message rename column data to content")
 			return nil
 		}},

@@ -45,7 +45,7 @@ func (agent) Launch(m inject.Machine, r inject.Request) (*inject.Launch, error) 
 		}
 		l.Warnings = append(l.Warnings, fmt.Sprintf("Gemini CLI %s cannot start from a session: the payload goes to the model at once, with a backslash within !{, @{ and {{args}}; %s or later needs neither", v, sessionFile))
 	default:
-		return nil, geminiCLI.Unready(fmt.Sprintf("%s is version %s, which has no way to take a conversation up", program, v), "install "+sessionFile.String()+" or later")
+		return nil, geminiCLI.Unready(fmt.Sprintf("%s is version %s, which cannot resume a conversation", program, v), "install "+sessionFile.String()+" or later")
 	}
 	l.Args = append(l.Args, r.Args...)
 	l.Warnings = append(l.Warnings, elsewhere(m, r)...)

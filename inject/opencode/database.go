@@ -194,11 +194,11 @@ func (d *database) look() error {
 	}
 	for _, table := range []string{"session", "message", "part"} {
 		if d.columns[table] == nil {
-			return d.fault(fmt.Sprintf("has no table %q: it is not an OpenCode database, or its version keeps sessions in another way%s", table, hint))
+			return d.fault(fmt.Sprintf("has no table %q: it is not an OpenCode database, or its version stores sessions differently%s", table, hint))
 		}
 		for _, column := range needed[table] {
 			if !slices.Contains(d.columns[table], column) {
-				return d.fault(fmt.Sprintf("has no column %q in the table %q: this version of OpenCode keeps sessions in another way%s", column, table, hint))
+				return d.fault(fmt.Sprintf("has no column %q in the table %q: this version of OpenCode stores sessions differently%s", column, table, hint))
 			}
 		}
 	}

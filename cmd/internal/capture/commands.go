@@ -104,7 +104,7 @@ func (f *follower) run() (err error) {
 			f.followed[h.segment.From] = true
 			f.add(h)
 		case h == nil && f.was.lastPrompt != cmd.Message:
-			f.c.warnings.add(fmt.Sprintf("%s session %s: which conversation %q took up cannot be known: what followed stays in %s",
+			f.c.warnings.add(fmt.Sprintf("%s session %s: cannot tell which conversation %q resumed: what followed stays in %s",
 				f.t.Agent, f.t.NativeID, cmd.Line()+" "+cmd.Arguments, f.segments[f.at].Path))
 		}
 	}

@@ -46,6 +46,6 @@ func (w *warnings) unread(transcript string, t *inject.Transcript, mode Mode) {
 // them.
 func (w *warnings) unregistered(err error) {
 	if err != nil {
-		w.add(fmt.Sprintf("the user's state cannot be written (%v): messages are captured, but what git takes from the work tree later is not known to be missing; make the folder writable", err))
+		w.add(fmt.Sprintf("the user's state cannot be written (%v): messages are captured, but cortext will not notice if git later removes them from the work tree; make the folder writable", err))
 	}
 }

@@ -35,7 +35,7 @@ unchanged in git, which may refuse a checkout or a pull because of an uncommitte
 			return edit{organise.SetArchived(true), "archived", "already archived"}.applyTo(cmd.Context(), a, w, list)
 		}),
 	}
-	cmd.Flags().BoolVar(&automatic, "automatic", false, "those that auto_archive_days and max_conversations select")
+	cmd.Flags().BoolVar(&automatic, "automatic", false, "archive the conversations that auto_archive_days and max_conversations select")
 	cmd.Flags().BoolVar(&a.screen.asJSON, "json", false, "print the conversations as JSON")
 	return cmd
 }

@@ -40,13 +40,13 @@ const optional = " "
 // defineStart defines the flags that resume and chat share for choosing a conversation.
 func defineStart(f *pflag.FlagSet, latest *bool) {
 	f.BoolVarP(latest, "continue", "c", false, "resume the most recently active conversation")
-	f.StringP("new", "n", "", "start a conversation; the words after it are its `[TYPE] [TOPIC]`")
+	f.StringP("new", "n", "", "start a conversation with the `[TYPE] [TOPIC]` that follow")
 	f.Lookup("new").NoOptDefVal = optional
 }
 
 // defineChoice defines the flags that only chat has.
 func defineChoice(f *pflag.FlagSet, session *string) {
-	f.StringP("resume", "r", "", "choose a conversation, or resume the one that matches the `[QUERY]` after it")
+	f.StringP("resume", "r", "", "choose a conversation, or resume the one that matches `[QUERY]`")
 	f.Lookup("resume").NoOptDefVal = optional
 	f.StringVar(session, "session", "", "resume the conversation with `ID`, without asking which")
 }

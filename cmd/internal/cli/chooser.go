@@ -133,7 +133,7 @@ func (c chooser) fromList(ctx context.Context, list []store.Entry) (store.Entry,
 		shown := list[:min(len(list), mostNumbered)]
 		choices(c.app.screen, shown)
 		if more := len(list) - len(shown); more > 0 {
-			fmt.Fprintf(c.app.screen.out, "     and %d more, which search terms find\n", more)
+			fmt.Fprintf(c.app.screen.out, "     and %d more: type search terms to find them\n", more)
 		}
 		fmt.Fprintf(c.app.screen.out, "Which one? (1-%d, or search terms; Enter cancels) ", len(shown))
 		line, err := c.app.terminal.line(ctx)

@@ -116,7 +116,7 @@ func hintFor(err error) string {
 	case errors.As(err, new(*settings.BrokenError)):
 		return "cortext config edit opens it"
 	case errors.As(err, new(*git.UnansweredError)):
-		return "git could not ask you anything here: if it needs a password, a passphrase or your word that a host is right, run the command in a terminal, or from a hook with </dev/tty"
+		return "git could not ask you anything here: if it needs a password, a passphrase or your confirmation of a host's key, run the command in a terminal, or from a hook with </dev/tty"
 	case errors.As(err, new(*workspace.LeftOutError)):
 		return ""
 	case errors.Is(err, store.ErrNoWorkspace):

@@ -36,15 +36,15 @@ func exportCommand(a *app) *cobra.Command {
 		Use:   "export [<id>...]",
 		Short: "Export conversations to files",
 		Long: `Writes conversations to files that you can keep, share or import elsewhere. Without an id
-it writes the current one. json and jsonl hold everything, for cortext import and for other
-programs, except that you must ask for the content of attachments and the conversations of
-sub-agents. md is for pull requests and issues. html is a self-contained page that loads
+it writes the current one. json and jsonl are for cortext import and other programs: they
+hold everything, but the content of attachments and the conversations of sub-agents only if
+you ask for them. md is for pull requests and issues. html is a self-contained page that loads
 nothing and reads well on a phone and on paper. It also holds the shown branch as data for
 import, including what the page folds or cuts. To edit a page by hand, export it with
 --no-data.
 
 Without -o, each conversation becomes a file session-NAME-DATE in the current folder. The
-format follows the name after -o; otherwise it is json.`,
+name after -o determines the format; the default is json.`,
 		Example: `  cortext export "api design"
   cortext export "api design" -o design.json --redact
   cortext export "api design" --from 3 --to 9 --no-tools -o -
@@ -55,7 +55,7 @@ format follows the name after -o; otherwise it is json.`,
 		}),
 	}
 	f := cmd.Flags()
-	f.StringVarP(&o.out, "output", "o", "", "write to this `FILE`, into this folder, or with - to standard output")
+	f.StringVarP(&o.out, "output", "o", "", "write to `FILE`, or into it if it is a folder; - is standard output")
 	f.StringVar(&o.format, "format", "", "the `FORMAT`: "+strings.Join(formatNames(), ", "))
 	f.StringVar(&o.From, "from", "", "begin with this `MESSAGE`: a number, as shown by cortext show, or an id")
 	f.StringVar(&o.To, "to", "", "end with this `MESSAGE`")

@@ -50,12 +50,14 @@ func initCommand(a *app) *cobra.Command {
 		Short: "Set up a workspace in this folder",
 		Long: `Creates .workspace/, which holds the settings and the prompts of the conversation
 types, and adds lines to .gitattributes that let git merge conversations. It also makes
-cortext the merge driver for them in this clone, because git does not commit that setting. With
---agent it also installs that agent's slash commands and hooks. Commit these files: they do
-nothing for people who do not have cortext. On a terminal, init lists its changes and asks
-before it makes them. You can run it again at any time. Without --agent it updates the files
-of the agents that are already set up, for example after you add a type to
-.workspace/commands or change a setting. It keeps your edits.`,
+cortext the merge driver for them in this clone, because git does not commit that setting.
+With --agent it also installs that agent's slash commands and hooks. Commit these files:
+they do nothing for people who do not have cortext. On a terminal, init lists its changes
+and asks before it makes them.
+
+You can run it again at any time. Without --agent it updates the files of the agents that
+are already set up, for example after you add a type to .workspace/commands or change a
+setting. It keeps your edits.`,
 		Example: "  cortext init",
 		Args:    args(cobra.NoArgs),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runInit(a, cmd, o) },

@@ -35,7 +35,7 @@ archived), and name those with messages waiting outside the work tree, with the 
 puts them back. The first column is a short name that cortext resume and cortext show
 accept.
 
-A template of --format is in the syntax of Go's text/template, as in docker and gh. Its
+--format takes a template in the syntax of Go's text/template, as docker and gh do. Its
 fields are {{.ID}}, {{.ConversationID}}, {{.Path}}, {{.Title}}, {{.Type}}, {{.Status}},
 {{.Archived}}, {{.Agent}} (where it began), {{.LastAgent}}, {{.Model}}, {{.Provider}},
 {{.CreatedAt}}, {{.LastActive}}, {{.MessageCount}}, {{.Tokens}}, {{.Summary}},

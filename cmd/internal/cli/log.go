@@ -17,8 +17,8 @@ func logCommand(a *app) *cobra.Command {
 		Short: "List the commits of a conversation",
 		Long: `Lists the commits, of all branches, that name a conversation: those made while it was
 active, if cortext init --link-commits was run in the clone, and those of the conversation
-itself. Commits that Gemini CLI makes name none: cortext why guesses theirs. Without an id it
-lists those of the current conversation.`,
+itself. Commits that Gemini CLI makes do not name one: cortext why guesses it. Without an id,
+log lists those of the current conversation.`,
 		Example: "  cortext log \"api design\"",
 		Args:    args(cobra.ArbitraryArgs),
 		RunE: a.within(func(cmd *cobra.Command, w *opened, list []string) error {

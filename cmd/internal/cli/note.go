@@ -11,8 +11,8 @@ func noteCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "note <text> [<id>...]",
 		Short: "Add a note to conversations",
-		Long: `Adds a paragraph to the notes of conversations; without an id, of the current one. A note
-that is the last paragraph already is not added again. With --replace the text replaces
+		Long: `Adds a paragraph to the notes of conversations; without an id, of the current one. It
+adds nothing if the last paragraph is already the same. With --replace the text replaces
 all notes, and an empty text removes them. cortext show prints the notes.`,
 		Example: "  cortext note \"ask the mobile team\" \"api design\"",
 		Args:    args(cobra.MinimumNArgs(1)),

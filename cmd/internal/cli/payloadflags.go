@@ -57,8 +57,8 @@ func (o *payloadFlags) define(cmd *cobra.Command) {
 	f.StringVar(&o.Strategy, "strategy", "", "how to shorten a history that does not fit: `NAME` is one of "+strings.Join(resume.Strategies(), ", ")+" (default: ranked)")
 	f.IntVar(&o.Last, "last", 0, "include only the last `N` messages")
 	f.StringVar(&o.since, "since", "", "only conversations active since `WHEN`, and only messages since then: "+whenForms)
-	f.Var((*branchFlag)(&o.Branch), "branch", "continue branch `N`, as shown by cortext show, or all: the newest with the others beside it (default: the newest)")
-	f.BoolVar(&o.sinceThen, "since-then", true, "list commits and changed files since the last message")
+	f.Var((*branchFlag)(&o.Branch), "branch", "continue branch `N`, as shown by cortext show, or all: the newest, with the others in the payload (default: the newest)")
+	f.BoolVar(&o.sinceThen, "since-then", true, "include the commits and changed files since the last message")
 }
 
 // check rejects invalid flags.

@@ -23,8 +23,8 @@ back what was removed.
 If one side deleted a conversation that the other continued, as the revert of the commit
 that created it does, the conversation stays. If both sides renamed its folder, both folders
 stay until the next stop. In the middle of a merge, rebase or cherry-pick with such a
-conflict, pull resolves it and leaves git --continue to you, unless it was all that was left
-of a merge.
+conflict, pull resolves it. If nothing else is left of a merge, pull also commits the merge;
+otherwise you run git's --continue.
 
 With "commit: ref" it fetches the refs of all clones, and merges them into the conversations
 of this work tree. Your branches, the index and other files stay as they are.`,
@@ -47,7 +47,7 @@ func pullBranch(ctx context.Context, a *app, w *opened) error {
 	case err != nil:
 		return err
 	case p.Open != "":
-		a.screen.hint("resolve what else git status names, then finish: git " + p.Open + " --continue")
+		a.screen.hint("resolve the other conflicts that git status lists, then run git " + p.Open + " --continue")
 	case p.Merged:
 		printMerged(a.screen, p)
 	default:

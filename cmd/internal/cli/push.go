@@ -55,7 +55,7 @@ func pushBranch(ctx context.Context, a *app, w *opened) error {
 	if races == 0 {
 		fmt.Fprintln(a.screen.out, "pushed")
 	} else {
-		fmt.Fprintf(a.screen.out, "pushed, after %s in which others were faster\n", count(races, "time"))
+		fmt.Fprintf(a.screen.out, "pushed, after others were faster %s\n", count(races, "time"))
 	}
 	return nil
 }

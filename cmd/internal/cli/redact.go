@@ -28,7 +28,7 @@ func redactCommand(a *app) *cobra.Command {
 It covers messages, reasoning, tool calls, titles, notes, tags, summaries, sub-agents,
 attached text, records that wait or were set aside, backups and caches. Ids and order stay
 the same, so merges still work, and a clone with the old lines gets the new ones. What that
-clone set aside itself stays there: run redact in it, too.
+clone has set aside stays there: run redact there as well.
 
 --secret reads one text from standard input or, on a terminal, asks for it without
 showing it. --pattern is an RE2 expression and is applied to each text after decoding.
@@ -41,9 +41,10 @@ Without it, cortext asks on a terminal and otherwise lists them.
 With --yes, each argument must name a conversation: by its id, four or more characters of
 the start of its id, its folder, or whole words of its title.
 
-It reports what still contains the text: your documents, prompts, settings and hooks, exports
-and other files of the workspace that git does not ignore, git's history, and the agents'
-transcripts. It does not touch these. Replace a secret that was in any of them with a new one.`,
+It reports what still contains the text: your documents, prompts, settings and hooks,
+exports and other files of the workspace that git does not ignore, git's history, and the
+agents' transcripts. It does not change these. If a secret is in any of them, replace it
+with a new one wherever it is used.`,
 		Example: "  cortext redact \"api design\" --secret < secret.txt --yes",
 		Args:    args(cobra.ArbitraryArgs),
 		RunE: a.within(func(cmd *cobra.Command, w *opened, list []string) error {
@@ -53,7 +54,7 @@ transcripts. It does not touch these. Replace a secret that was in any of them w
 	f := cmd.Flags()
 	f.StringVar(&o.pattern, "pattern", "", "redact what matches the RE2 expression `RE`")
 	f.BoolVar(&o.secret, "secret", false, "redact one text, read from standard input or the terminal")
-	f.StringVar(&o.name, "name", redact.DefaultName, "`NAME` to put in place of the text")
+	f.StringVar(&o.name, "name", redact.DefaultName, "put [redacted: `NAME`] in place of the text")
 	f.BoolVar(&o.documents, "documents", false, "also change your documents in the conversations' folders")
 	f.BoolVar(&o.linked, "linked", false, "also redact linked conversations: forks and copies")
 	f.BoolVar(&o.rename, "rename", false, "also rename folders that git knows if their names contain the text")

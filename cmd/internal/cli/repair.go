@@ -29,12 +29,12 @@ conversations. It also adds missing links from conversations to their forks.
 
 Before a repair changes a file, it copies it to .workspace/local/kept/repairs. --undo
 restores the files of the last repair, unless they have changed since. repair exits with
-1 if something stays lost.`,
+1 if it cannot restore everything.`,
 		Example: "  cortext repair --dry-run",
 		Args:    args(cobra.ArbitraryArgs),
 		RunE: a.within(func(cmd *cobra.Command, w *opened, list []string) error {
 			if o.undo && o.dryRun {
-				return &usageError{"--undo and --dry-run exclude each other", "run " + cmd.CommandPath() + " --help"}
+				return &usageError{"--undo and --dry-run cannot be combined", "run " + cmd.CommandPath() + " --help"}
 			}
 			r := repairing{a: a, w: w, Repairer: repair.New(w.Workspace, w.capture), opts: o}
 			if o.undo {
@@ -317,7 +317,7 @@ func (r repairing) printEnd(results []repair.Result, lost []store.Damage, links 
 	if newer {
 		on.hint("a later cortext wrote some of these files: update cortext")
 	} else if len(lost) > 0 {
-		on.hint("no backup, transcript or commit on this machine has what is still missing; a clone may have it: fetch its branches and run cortext repair again, or cortext stop ID counts the messages again")
+		on.hint("no backup, transcript or commit on this machine has what is still missing; a clone may have it: fetch its branches and run cortext repair again, or run cortext stop ID to count the messages again")
 	}
 }
 

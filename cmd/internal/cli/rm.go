@@ -27,7 +27,7 @@ Commits that contain a conversation stay in git.
 
 With --yes, each argument must name a conversation: by its id, four or more characters of
 the start of its id, its folder, or whole words of its title. Without it, any words that
-match one conversation do.`,
+match one conversation are enough.`,
 		Example: "  cortext rm 1030-brainstorm-api-design-hv37",
 		Args:    args(cobra.MinimumNArgs(1)),
 		RunE: a.within(func(cmd *cobra.Command, w *opened, list []string) error {

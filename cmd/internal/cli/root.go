@@ -163,7 +163,7 @@ or another one, within a token budget.`,
 		return unknownCommand(root, args[0])
 	}
 	root.PersistentFlags().StringVarP(&a.dir, "directory", "C", "", "run as if started in `DIR`")
-	root.PersistentFlags().BoolVar(&a.pager.off, "no-pager", false, "print long output at once")
+	root.PersistentFlags().BoolVar(&a.pager.off, "no-pager", false, "print long output without a pager")
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return &usageError{flagError(err), nearFlag(cmd, err)}

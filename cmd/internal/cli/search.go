@@ -29,15 +29,15 @@ func searchCommand(a *app) *cobra.Command {
 		Use:   "search <words>",
 		Short: "Search messages and tool calls",
 		Long: `Searches titles, summaries, messages, and the inputs and outputs of tool calls. A
-conversation matches if every word occurs anywhere in it, also as part of a longer word. An
+conversation matches if every word occurs anywhere in it, even as part of a longer word. An
 argument with spaces, or text in quotation marks, is a phrase. Case matters only if you type
 an upper-case letter.
 
 The best match comes first: conversations with all words in title and summary, then those
 with all words in one message or call, then those with more hits, then the most recent.
 Each hit has the number of its message, for cortext show --around. Completed conversations
-are also searched, archived ones only with --archived. Of a sub-agent, only its answer is
-searched, which is the output of a call.`,
+are also searched, archived ones only with --archived. Of a sub-agent's conversation, only
+the answer is searched, as the output of a call.`,
 		Example: "  cortext search torn write --in assistant\n  cortext search --regexp 'panic: .*nil' --since 2w\n  cortext show hv37 --around 12",
 		Args:    args(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, words []string) error {

@@ -19,7 +19,7 @@ func serveCommand(a *app) *cobra.Command {
 		Use:   "serve",
 		Short: "Serve conversations to browsers and programs on this machine",
 		Long: `Serves a page for browsers, and an API for programs, until you press Ctrl-C. It prints the
-address of the page, which opens once, and the token that programs send as
+address of the page, which works only once, and the token that programs send as
 "Authorization: Bearer TOKEN". CORTEXT_SERVE_TOKEN sets the token instead. The address
 /api/openapi.json describes the API.
 

@@ -27,9 +27,9 @@ you can delete the agents' stores without losing anything.
 
 A session belongs to this workspace if it ran in its work tree, in another work tree or
 clone of the same repository, or in a folder where the workspace used to be. sync does
-not bring back conversations that you removed or skipped. Messages that git, or the undo
-of an agent, took out of the work tree stay set aside; --restore puts them back, and
-brings back what was said in work trees that are gone.`,
+not bring back conversations that you removed or skipped. Messages that git, or an
+agent's undo, took out of the work tree stay set aside; --restore puts them back, and
+imports what was said in work trees that are gone.`,
 		Example: "  cortext sync\n  cortext sync --json\n  cortext sync --restore",
 		Args:    args(cobra.NoArgs),
 		RunE: a.within(func(cmd *cobra.Command, w *opened, _ []string) error {

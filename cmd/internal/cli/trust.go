@@ -32,7 +32,7 @@ and a change must be allowed again. Your own settings need no trust: see cortext
 		Args:    args(cobra.NoArgs),
 		RunE: a.within(func(cmd *cobra.Command, w *opened, _ []string) error {
 			if o.yes && o.revoke || a.screen.asJSON && (o.yes || o.revoke) {
-				return &usageError{"--yes, --revoke and --json exclude each other", "usage: " + cmd.UseLine()}
+				return &usageError{"--yes, --revoke and --json cannot be combined", "usage: " + cmd.UseLine()}
 			}
 			return runTrust(cmd.Context(), a, w, o)
 		}),

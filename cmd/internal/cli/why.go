@@ -22,9 +22,9 @@ line comes from. Lines are counted as in the last commit.
 
 If the commit names its conversation (cortext init --link-commits), the answer is certain.
 Otherwise it is a guess, marked as such, based on the output of commands, the files that
-both changed, the time and the branch. It is also a guess if a squash or an amended commit names
-several conversations, if the name is in the middle of the message, which may quote another one, or if
-another of your messages may have led to it.`,
+both changed, the time and the branch. It is also a guess if a squash or an amended commit
+names several conversations, if the name is in the middle of the message, which may quote
+another one, or if another of your messages may have led to it.`,
 		Example: "  cortext why HEAD~2\n  cortext why src/cache.go:12",
 		Args:    args(cobra.ExactArgs(1)),
 		RunE: a.within(func(cmd *cobra.Command, w *opened, list []string) error {

@@ -184,7 +184,7 @@ func (c Commits) writer(ctx context.Context, named *trace) (best *Reason, err er
 		}
 		does := "is known to have changed " + named.files()
 		if len(t.said) > 0 {
-			does = "says the line"
+			does = "contains the line"
 		}
 		best = &Reason{Commit: named.commit, Entry: e, Prompt: prompt, Guesses: []string{
 			fmt.Sprintf("the commit names %s, but only this one %s", named.shown.Entry.Session.DisplayTitle(), does),
@@ -330,10 +330,10 @@ func (t *trace) ledTo() (prompt schema.Message, doubt string) {
 	switch {
 	case t.hasLine() && len(t.said) > 0 && !has(t.said, last):
 		said := t.said[len(t.said)-1]
-		return said, fmt.Sprintf("message %d came before the commit, but what followed message %d says the line", last.Number, said.Number)
+		return said, fmt.Sprintf("message %d came before the commit, but what followed message %d contains the line", last.Number, said.Number)
 	case t.hasLine() && len(t.said) == 0 && written && !another:
 		if might, some := latestBut(t.might, last); some {
-			return last, fmt.Sprintf("nothing that is known says the line, and what followed message %d may have changed the file, too", might.Number)
+			return last, fmt.Sprintf("no known message or call contains the line, and what followed message %d may have changed the file, too", might.Number)
 		}
 	}
 	switch {
@@ -369,7 +369,7 @@ func (t *trace) ledTo() (prompt schema.Message, doubt string) {
 		return last, "it was amended or rebased later, after other messages"
 	}
 	if other := t.turns.beside(last, t.shown.Messages); other.ID != "" {
-		return last, fmt.Sprintf("the conversation went on in two places, and message %d came before it, too", other.Number)
+		return last, fmt.Sprintf("the conversation continued in two places, and message %d came before it, too", other.Number)
 	}
 	return last, ""
 }

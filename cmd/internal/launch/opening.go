@@ -72,7 +72,7 @@ func (l *Launcher) openElsewhere(e store.Entry) (told []string) {
 		if o.In != "" && o.In != l.ws.Store.Root() {
 			agent += " in " + o.In
 		}
-		told = append(told, fmt.Sprintf("it is open in %s since %s (process %d): %s", workspace.Plain(agent), l.clock(o.Since), o.PID, twoSessions))
+		told = append(told, fmt.Sprintf("it has been open in %s since %s (process %d): %s", workspace.Plain(agent), l.clock(o.Since), o.PID, twoSessions))
 	}
 	const fresh = 5 * time.Minute
 	at := e.Session.LastActive.Time()

@@ -135,7 +135,7 @@ func (l *Launcher) Plan(ctx context.Context, e store.Entry, o Options) (*Plan, e
 	}
 	p.Built.Warnings = append(p.Built.Warnings, p.Launch.Warnings...)
 	if room := p.Built.Room; o.Budget > room && p.Built.Payload.Tokens > room {
-		p.Built.Warnings = append(p.Built.Warnings, fmt.Sprintf("the payload has %d tokens, more than the %d that the model's context window is taken to have room for: the agent or its model may refuse it",
+		p.Built.Warnings = append(p.Built.Warnings, fmt.Sprintf("the payload has %d tokens, more than the %d that the model's context window is assumed to hold: the agent or its model may refuse it",
 			p.Built.Payload.Tokens, room))
 	}
 	return p, nil

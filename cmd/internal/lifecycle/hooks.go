@@ -32,7 +32,7 @@ type File struct {
 type LinkError struct{ Path string }
 
 func (e *LinkError) Error() string {
-	return fmt.Sprintf("%s is a link or a special file: no program in %s runs before it is replaced by a file or folder", e.Path, Dir)
+	return fmt.Sprintf("%s is a link or a special file: no program in %s runs until you replace it with a file or folder", e.Path, Dir)
 }
 
 // Read reads the hooks of a workspace: the name, content and permission of every file

@@ -154,7 +154,7 @@ func (o Endpoint) endpoint() (*url.URL, error) {
 		return nil, errors.New("the endpoint's address is not of the form http://host:port/v1") // it may hold a key
 	}
 	if u.Scheme == "http" && (o.Key != "" || u.User != nil) && !loopback(u.Hostname()) {
-		return nil, fmt.Errorf("%s: a key is not sent over http, which anybody on the way can read: use https", u.Host)
+		return nil, fmt.Errorf("%s: cortext sends no key over http, which others on the network can read: use https", u.Host)
 	}
 	u.Fragment = ""
 	if strings.HasSuffix(u.Path, "/chat/completions") {

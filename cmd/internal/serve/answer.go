@@ -42,7 +42,7 @@ func (s *Server) handle(rt route) http.HandlerFunc {
 			if cause := recover(); cause != nil && cause != http.ErrAbortHandler {
 				s.Log(strings.TrimSpace("a request failed: " + string(debug.Stack())))
 				if !sent.began {
-					(&problem{status: http.StatusInternalServerError, detail: "this request failed; cortext serve printed where"}).write(sent)
+					(&problem{status: http.StatusInternalServerError, detail: "this request failed; cortext serve printed the details"}).write(sent)
 				}
 			}
 		}()

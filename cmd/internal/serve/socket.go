@@ -161,7 +161,7 @@ func (c *client) read(ctx context.Context) {
 		}
 		var in liveRequest
 		if err := decode(bytes.NewReader(b), &in); err != nil {
-			c.answer(ctx, failedRequest(in.Ref, invalid("this is not what a socket takes: %v", err)))
+			c.answer(ctx, failedRequest(in.Ref, invalid("the socket does not take this message: %v", err)))
 			continue
 		}
 		switch in.Type {

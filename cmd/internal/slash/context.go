@@ -19,10 +19,10 @@ import (
 // none says why a session belongs to no conversation.
 func none(t *binding.Binding) string {
 	if len(t.Segments) == 0 {
-		return "this session belongs to no conversation: one begins with /workspace.<type>"
+		return "this session belongs to no conversation: /workspace.<type> starts one"
 	}
 	return "the conversation of this session was removed, here or in another clone, and the session is not saved any more: " +
-		shell.Quote("cortext", "import", t.Transcript) + " brings it back, and another one begins with /workspace.<type>"
+		shell.Quote("cortext", "import", t.Transcript) + " brings it back, and /workspace.<type> starts another one"
 }
 
 // current returns the conversation of the running session. If there is none, said is the

@@ -77,7 +77,7 @@ func (l lists) page(limit, page int) (string, error) {
 	if page > pages {
 		return fmt.Sprintf("%sthere is no page %d: the last one is %d.", Prefix, page, pages), nil
 	}
-	part := numbered{head: "the conversations, the last active first:", list: list, from: (page - 1) * shownFirst}
+	part := numbered{head: "the conversations, most recently active first:", list: list, from: (page - 1) * shownFirst}
 	if page > 1 {
 		part.head = fmt.Sprintf("page %d of %d of the conversations:", page, pages)
 	}
@@ -104,7 +104,7 @@ func (l lists) everywhere(limit int) (string, error) {
 	}
 	text := noneYet
 	if len(list) > 0 {
-		text = l.write(numbered{head: "all conversations of this workspace, the last active first, completed ones last:", list: list, to: len(list), more: "/workspace.resume with words"}, here)
+		text = l.write(numbered{head: "all conversations of this workspace, most recently active first, completed ones last:", list: list, to: len(list), more: "/workspace.resume with words"}, here)
 	}
 	for i, dir := range others {
 		block := l.other(dir)

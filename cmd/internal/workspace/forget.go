@@ -24,7 +24,7 @@ func (w *Workspace) Forget(ctx context.Context, e store.Entry, roots map[string]
 		return fmt.Errorf("%s: finish or abort it, then remove the conversation", underWay(op))
 	}
 	if err := e.Unread(); err != nil {
-		return fmt.Errorf("remove %q: which sessions it has cannot be known: %w", e.Path, err)
+		return fmt.Errorf("remove %q: cannot find out which sessions it has: %w", e.Path, err)
 	}
 	paths := append([]string{e.Path}, e.Twins...)
 	r := w.removing()

@@ -41,9 +41,9 @@ func (e *AmbiguousError) Count() int { return len(e.Candidates) + e.More }
 func (e *AmbiguousError) Error() string {
 	if e.Query == "" {
 		if e.Count() == 1 {
-			return "which conversation is meant? there is one"
+			return "which conversation? there is one"
 		}
-		return fmt.Sprintf("which conversation is meant? there are %d", e.Count())
+		return fmt.Sprintf("which conversation? there are %d", e.Count())
 	}
 	return fmt.Sprintf("%q matches %d conversations", e.Query, e.Count())
 }
