@@ -1,6 +1,11 @@
 package claude
 
-import "hash/maphash"
+import (
+	"cmp"
+	"hash/maphash"
+
+	"cortext/schema/rawjson"
+)
 
 // A node is a line in the chain of parents. Lines that are not messages are nodes
 // too, since the chain runs through them.
@@ -31,6 +36,17 @@ func (c chain) link(r record) *node {
 		}
 	}
 	return n
+}
+
+// beforeCompaction returns the last line of the history before a compaction. If the user
+// had only a part summarized, logicalParentUuid names the line where one part ends and the
+// other begins (FACTS.md, "Records of a transcript").
+func (x *index) beforeCompaction(r record) string {
+	anchor, last := rawjson.String(rawjson.Get(r.Kept, "anchorUuid")), rawjson.String(rawjson.Get(r.Kept, "tailUuid"))
+	if anchor != "" && anchor == r.UUID && len(x.lines) > 0 { // the summary is of what follows the lines kept
+		last = x.lines[len(x.lines)-1].uuid
+	}
+	return cmp.Or(last, r.LogicalParent)
 }
 
 // node returns the node of a line, which may come later; nil for none.

@@ -114,6 +114,9 @@ func (x *index) add(r record, at inject.Span) {
 	if r.Type == "progress" {
 		x.addProgress(r, at)
 	}
+	if r.Subtype == "compact_boundary" {
+		r.LogicalParent = x.beforeCompaction(r)
+	}
 	n := x.chain.link(r)
 	x.note(r, at, n)
 	g := x.groupOf(r, n)

@@ -24,6 +24,7 @@ type record struct {
 	Aborted                     bool
 	Message, Attachment, Data   []byte
 	ToolUseResult, Content      []byte
+	Kept                        []byte // by a compaction: the lines at either end, and the line that they follow
 }
 
 // repeated holds strings that most lines of a transcript repeat, by their JSON.
@@ -101,6 +102,8 @@ func parseRecord(raw []byte, same repeated) (r record) {
 			r.ToolUseResult = value
 		case "content":
 			r.Content = value
+		case "compactMetadata":
+			r.Kept = rawjson.Get(value, "preservedSegment")
 		}
 	}
 	return r
@@ -270,7 +273,11 @@ func isNoise(typ string) bool {
 		"summary", "custom-title", "ai-title", "agent-name", "agent-color", "agent-setting",
 		"pr-link", "frame-link", "bridge-session", "relocated", "worktree-state",
 		"started", "result", "tag", "attribution-snapshot", "content-replacement",
-		"progress":
+		"progress", "api-request-resumed", "artifact-autoreact-ledger", "artifact-comment-monitor",
+		"continued-in", "data-flow-incomplete", "data-flow-records", "derived-from", "dev-mods",
+		"ended-by-model", "fork-context-ref", "history-suppression", "hybrid-organization",
+		"isolation-latch", "memory-mode", "observer-ref", "repl-mode", "resume-head-vouch",
+		"session-owner":
 		return true
 	}
 	return false
@@ -281,7 +288,9 @@ func isNoiseSystem(subtype string) bool {
 	switch subtype {
 	case "compact_boundary", "microcompact_boundary", "stop_hook_summary", "turn_duration", "session_start",
 		"api_error", "api_metrics", "error", "api_refusal", "model_refusal_fallback", "informational",
-		"local_command", "away_summary", "bridge_status", "scheduled_task_fire", "memory_saved":
+		"local_command", "away_summary", "bridge_status", "scheduled_task_fire", "memory_saved",
+		"agents_killed", "model_consent_fallback", "model_fallback", "model_refusal_no_fallback",
+		"permission_retry", "rewind_stand_in":
 		return true
 	}
 	return false
@@ -302,7 +311,26 @@ func isNoiseAttachment(typ string) bool {
 		"ultra_effort_enter", "ultra_effort_exit", "ultrathink_effort", "diagnostics", "directory",
 		"opened_file_in_ide", "selected_lines_in_ide", "output_style", "critical_system_reminder",
 		"relevant_memories", "current_session_memory", "max_turns_reached", "already_read_file",
-		"companion_intro", "verify_plan_reminder", "compaction_reminder", "structured_output":
+		"companion_intro", "verify_plan_reminder", "compaction_reminder", "structured_output",
+		"account_memory_recall", "advisor_stripped", "advisor_tool", "agent_ask_notice",
+		"agent_mention", "artifact_opening_prefetch", "async_hook_response_batch",
+		"at_mention_reference", "attention_budget", "bash_output_audience_note", "batching_reminder",
+		"claude_app_notice", "context_efficiency", "context_sections", "coordinator_context",
+		"cowork_memory_context", "credential_org", "deferred_tools_record", "edited_image_file",
+		"elapsed_time_reminder", "first_week", "fork_briefing", "goal_status", "goals",
+		"hook_deferred_tool", "hook_error_during_execution", "hook_plugin_listing",
+		"inlined_image_paths", "instruction_files_not_loaded", "instructions", "language",
+		"linked_plugin_tools_note", "mcp_dropped_tools_delta", "memory_update", "message_pdf_reads",
+		"output_limit_note", "output_style_instructions", "output_token_usage", "pdf_reference",
+		"peer_mention", "poll_events", "prefix_delta", "proactivity", "project_doc_reads",
+		"projects_thread_ask", "prompt_as_file", "prompt_render_point", "repl_mcp_needs_auth",
+		"repl_mcp_servers", "sandbox_instructions", "secondary_reminder", "secondary_reminder_sent",
+		"selected_lines_in_diff", "session_cron_carry", "skill_mention", "team_context",
+		"teammate_shutdown_batch", "thinking_drop", "thinking_stripped", "thread_state",
+		"tool_host_result_lines", "tool_hosts_correction", "tool_hosts_notice", "tool_offer_record",
+		"tool_results_cut", "tool_search_usage_reminder", "unknown_command_fallback",
+		"whole_texts_withdrawn", "widget_context_hint", "withheld_memory",
+		"workflow_keyword_request", "workflow_size_guideline_change":
 		return true
 	}
 	return false

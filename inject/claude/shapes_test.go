@@ -57,6 +57,9 @@ func TestShapes(t *testing.T) {
 		{"file of one machine", line(`"see"`) + `{"type":"attachment","uuid":"f","parentUuid":"u","attachment":{"type":"file","filename":"/home/dev/x/notes.md"}}` + "\n", func(b *schema.Batch, _ *inject.Transcript) bool {
 			return b.Messages[0].Attachments[0].Name == "notes.md"
 		}},
+		{"an output style", line(`"x"`) + `{"type":"attachment","uuid":"f","attachment":{"type":"output_style_instructions"}}` + "\n", func(_ *schema.Batch, tr *inject.Transcript) bool {
+			return len(tr.Warnings) == 0
+		}},
 		{"attachment of an unknown kind", line(`"x"`) + `{"type":"attachment","uuid":"f","attachment":{"type":"smell"}}` + "\n", func(_ *schema.Batch, tr *inject.Transcript) bool {
 			return strings.Contains(tr.Warnings[0], "attachment/smell")
 		}},
