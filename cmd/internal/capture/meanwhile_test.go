@@ -3,7 +3,9 @@
 package capture
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -298,6 +300,31 @@ func TestAnswerStillWritten(t *testing.T) {
 	if said := c.TakeWarnings(); len(said) > 0 {
 		t.Errorf("warned of %q", said)
 	}
+	wantLines(t, dir, 4)
+}
+
+// TestAnswerTwiceTheSame: the agent calls the hook before an answer is in the transcript that
+// has the words of the answer before it. It is captured, too.
+func TestAnswerTwiceTheSame(t *testing.T) {
+	dir, home, id, file := setUp(t)
+	transcript(file, id, 0, 2)
+	importFile(t, openCapture(t, dir, home), file)
+	transcript(file, id, 2, 3)
+	whole := filepath.Join(home, "whole")
+	transcript(whole, id, 3, 4)
+	rest, err := os.ReadFile(whole)
+	must(t, err)
+	agent := beforeStat{claude.Agent(), func(string) {
+		if log, _ := os.ReadFile(logOf(dir)); bytes.Count(log, []byte("\n")) == 3 {
+			f, err := os.OpenFile(file, os.O_APPEND|os.O_WRONLY, 0)
+			must(t, err)
+			_, err = f.Write(bytes.Replace(rest, []byte("answer 3"), []byte("answer 1"), 1))
+			must(t, errors.Join(err, f.Close()))
+		}
+	}}
+	c := openCapture(t, dir, home)
+	_, err = c.Answer(context.Background(), agent, inject.Event{NativeID: id, Transcript: file, LastReply: "answer 1"})
+	must(t, err)
 	wantLines(t, dir, 4)
 }
 

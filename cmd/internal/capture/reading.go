@@ -343,7 +343,9 @@ func (rd *reading) remember(r *router) {
 		}
 	}
 	rd.c.catalog.noteRoots(rd.agent.Name(), b.Roots)
-	if t.LastReply != "" {
+	if r.asked {
+		b.Reply = "" // its answer may have the same words as the one before it
+	} else if t.LastReply != "" {
 		b.Reply = EndOf(t.LastReply)
 	}
 	b.Cursor, b.Torn = t.Next, t.Torn != ""

@@ -38,6 +38,7 @@ type router struct {
 	result    store.Result
 	captured  map[*store.Conversation]int // number of messages
 	last      string                      // the last message read
+	asked     bool                        // and it waits for an answer
 	lastIn    map[string]string           // by path: the last message of a conversation
 
 	// sink takes what would be written; nil: it is written.
@@ -262,7 +263,7 @@ func (r *router) give(b inject.Batch) error {
 		if err := r.add(&out, &m, calls[m.ID]); err != nil {
 			return err
 		}
-		r.last = m.ID
+		r.last, r.asked = m.ID, m.Role != schema.Assistant
 		r.past = r.past || m.ID == r.in.reached
 	}
 	if err := errors.Join(r.in.nameTools(r.at, loose), r.add(&out, nil, loose)); err != nil {
@@ -344,7 +345,7 @@ func (r *router) finishOne(to target, tx *store.Tx) (cp store.Checkpoint, err er
 		return cp, err
 	}
 	inTree := !to.aside && !r.homes[to.segment].waiting
-	answered := r.in.opts.Reply == "" || EndOf(r.in.opts.Reply) == EndOf(r.transcript.LastReply)
+	answered := r.in.opts.Reply == "" || !r.asked && EndOf(r.in.opts.Reply) == EndOf(r.transcript.LastReply)
 	if r.in.opts.SessionJSON == WhenDue && answered && inTree && tx.Result().Appended > 0 && (r.in.c.ws.TurnDue(tx) || r.undescribed(tx)) {
 		if err := r.in.c.ws.FinishIn(tx, r.conv(to), workspace.Finishing{Describe: r.in.describe}); err != nil {
 			tx.Rollback()
