@@ -342,8 +342,16 @@ func attachment(b block) inject.Attachment {
 	return inject.Attachment{Attachment: schema.Attachment{MediaType: mediaType, Name: name}}
 }
 
-// mentioned returns the attachment for a file that the user named with @.
+// mentioned returns the attachment for a file, or a resource of an MCP server, that the user
+// named with @.
 func mentioned(r record) inject.Attachment {
+	if uri := rawjson.String(rawjson.Get(r.Attachment, "uri")); uri != "" {
+		var texts []string
+		for part := range rawjson.Elements(rawjson.Get(rawjson.Get(r.Attachment, "content"), "contents")) {
+			texts = append(texts, rawjson.String(rawjson.Get(part, "text")))
+		}
+		return inject.MentionedFile(uri, strings.Join(texts, "\n"))
+	}
 	name := cmp.Or(rawjson.String(rawjson.Get(r.Attachment, "displayPath")), rawjson.String(rawjson.Get(r.Attachment, "filename")))
 	if name = strings.ReplaceAll(name, `\`, "/"); path.IsAbs(name) || strings.Contains(name, ":/") {
 		name = path.Base(name) // drop the path on this machine

@@ -292,7 +292,7 @@ func (x *index) addAttachment(r record, at inject.Span, n *node, g *group) {
 			kind = eventUnit
 		}
 		x.put(g, n, unit{kind: kind, id: idOf(r, at), stamp: r.Timestamp}, at)
-	case "file":
+	case "file", "mcp_resource":
 		for p := range ancestors(n) {
 			if p.unit != nil {
 				p.unit.files = append(p.unit.files, at)

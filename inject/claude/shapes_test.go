@@ -57,6 +57,10 @@ func TestShapes(t *testing.T) {
 		{"file of one machine", line(`"see"`) + `{"type":"attachment","uuid":"f","parentUuid":"u","attachment":{"type":"file","filename":"/home/dev/x/notes.md"}}` + "\n", func(b *schema.Batch, _ *inject.Transcript) bool {
 			return b.Messages[0].Attachments[0].Name == "notes.md"
 		}},
+		{"resource of an MCP server", line(`"see @lab:lab://doc"`) + `{"type":"attachment","uuid":"f","parentUuid":"u","attachment":{"type":"mcp_resource","server":"lab","uri":"lab://doc","name":"doc","content":{"contents":[{"uri":"lab://doc","mimeType":"text/plain","text":"the text"}]}}}` + "\n", func(b *schema.Batch, _ *inject.Transcript) bool {
+			a := b.Messages[0].Attachments
+			return len(a) == 1 && a[0].Name == "lab://doc" && a[0].Bytes == 8
+		}},
 		{"an output style", line(`"x"`) + `{"type":"attachment","uuid":"f","attachment":{"type":"output_style_instructions"}}` + "\n", func(_ *schema.Batch, tr *inject.Transcript) bool {
 			return len(tr.Warnings) == 0
 		}},
