@@ -43,7 +43,7 @@ func (h *history) call(p schema.Part, f form) item {
 			out = append(out, "error: "+rawjson.Text(t.Error))
 		}
 		for i := range t.Attachments {
-			out = append(out, reference(&t.Attachments[i]))
+			out = append(out, Reference(&t.Attachments[i]))
 		}
 		input := compact(t.Input)
 		if f == inExcerpt {

@@ -90,7 +90,7 @@ func (h *history) items(m *schema.Message, f form) []item {
 			it.heading += branchMark(m.Branch)
 			done = append(done, it)
 		case p.Attachment != nil:
-			write(reference(p.Attachment))
+			write(Reference(p.Attachment))
 		default:
 			write(rawjson.Text(p.Text))
 		}
@@ -129,8 +129,8 @@ func role(r schema.Role) string {
 	return "unknown"
 }
 
-// reference names an attachment, whose bytes are not in the log.
-func reference(a *schema.Attachment) string {
+// Reference names an attachment, whose bytes are not in the log.
+func Reference(a *schema.Attachment) string {
 	media := oneLine(a.MediaType)
 	if media == "" {
 		media = "of unknown type"

@@ -169,9 +169,7 @@ func showText(on screen, found *history.Shown, about *history.Overview, o showOp
 		if m.Content != "" {
 			fmt.Fprintln(w, visible(m.Content))
 		}
-		for _, at := range m.Attachments {
-			fmt.Fprintf(w, "[attachment %s, %d bytes, %s]\n", oneLine(at.MediaType), at.Bytes, oneLine(at.Name))
-		}
+		attachments(w, m.Attachments)
 		for _, call := range m.ToolCalls {
 			t := tools[call.ID]
 			if t == nil {
@@ -183,9 +181,17 @@ func showText(on screen, found *history.Shown, about *history.Overview, o showOp
 			if t.Output != "" {
 				fmt.Fprintln(w, visible(t.Output))
 			}
+			attachments(w, t.Attachments)
 		}
 	}
 	return w.Flush()
+}
+
+// attachments prints what the attachments are, each on a line.
+func attachments(w io.Writer, list []schema.Attachment) {
+	for i := range list {
+		fmt.Fprintln(w, oneLine(resume.Reference(&list[i])))
+	}
 }
 
 // said prints what users recorded about a conversation: tags, values and notes.
