@@ -1,7 +1,6 @@
 package claude
 
 import (
-	"cmp"
 	"hash/maphash"
 
 	"cortext/schema/rawjson"
@@ -44,9 +43,14 @@ func (c chain) link(r record) *node {
 func (x *index) beforeCompaction(r record) string {
 	anchor, last := rawjson.String(rawjson.Get(r.Kept, "anchorUuid")), rawjson.String(rawjson.Get(r.Kept, "tailUuid"))
 	if anchor != "" && anchor == r.UUID && len(x.lines) > 0 { // the summary is of what follows the lines kept
-		last = x.lines[len(x.lines)-1].uuid
+		l := x.lines[len(x.lines)-1]
+		last = l.uuid
+		x.tail.stale = x.tail.stale || l.offset < 0 // the cursor knows some lines, not the last one
 	}
-	return cmp.Or(last, r.LogicalParent)
+	if n := x.chain[last]; last == "" || !x.tail.on && (n == nil || !n.known) { // not in the file
+		return r.LogicalParent
+	}
+	return last
 }
 
 // node returns the node of a line, which may come later; nil for none.

@@ -41,6 +41,9 @@ func TestShapes(t *testing.T) {
 		{"a line twice", line(`"x"`) + line(`"x"`), func(b *schema.Batch, _ *inject.Transcript) bool {
 			return len(b.Messages) == 1 && b.Messages[0].Content == "x"
 		}},
+		{"a compaction that keeps lines of another file", line(`"x"`) + `{"type":"system","subtype":"compact_boundary","uuid":"c","parentUuid":null,"logicalParentUuid":"u","compactMetadata":{"preservedSegment":{"headUuid":"g","tailUuid":"h","anchorUuid":"s"}}}` + "\n" + `{"type":"user","uuid":"v","parentUuid":"c","message":{"content":"y"}}` + "\n", func(b *schema.Batch, _ *inject.Transcript) bool {
+			return len(b.Messages) == 2 && b.Messages[1].ParentID == b.Messages[0].ID
+		}},
 		{"no uuid", `{"type":"user","message":{"content":"x"}}` + "\n", func(b *schema.Batch, _ *inject.Transcript) bool {
 			return b.Messages[0].ID == "line-at-0"
 		}},
