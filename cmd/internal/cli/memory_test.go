@@ -32,7 +32,7 @@ func TestCollectFor(t *testing.T) {
 		}
 	}
 	runtime.GC()
-	check(36, 44, small, "")
+	check(24, 32, small, "")
 	check(90, 110, middle, filepath.Join(dir, "none"))
 	check(180, 200, middle, middle)
 	check(384, 384, large, small)

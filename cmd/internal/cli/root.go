@@ -106,7 +106,7 @@ const garbagePercent = 200
 // it is higher if much is in use already, and for large transcripts.
 const (
 	importGarbagePercent = 400
-	importMemory         = 36 << 20
+	importMemory         = 24 << 20
 	memoryInUse          = 3 // bytes for each that is in use
 	memoryOfFile         = 6 // bytes for each of a transcript, which may need half of that
 )
