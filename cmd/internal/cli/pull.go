@@ -24,7 +24,8 @@ If one side deleted a conversation that the other continued, as the revert of th
 that created it does, the conversation stays. If both sides renamed its folder, both folders
 stay until the next stop. In the middle of a merge, rebase or cherry-pick with such a
 conflict, pull resolves it. If nothing else is left of a merge, pull also commits the merge;
-otherwise you run git's --continue.
+otherwise you run git's --continue, or git commit after merge --squash, cherry-pick -n or
+stash pop.
 
 With "commit: ref" it fetches the refs of all clones, and merges them into the conversations
 of this work tree. Your branches, the index and other files stay as they are.`,
@@ -47,7 +48,7 @@ func pullBranch(ctx context.Context, a *app, w *opened) error {
 	case err != nil:
 		return err
 	case p.Open != "":
-		a.screen.hint("resolve the other conflicts that git status lists, then run git " + p.Open + " --continue")
+		a.screen.hint("resolve the other conflicts that git status lists, then run git " + p.Open)
 	case p.Merged:
 		printMerged(a.screen, p)
 	default:

@@ -89,6 +89,9 @@ func Commit(ctx context.Context, root, folder, message string) (done bool, err e
 	if err != nil {
 		return false, err
 	}
+	if err := conflict(changes); err != nil {
+		return false, err
+	}
 	ignored := ignoredMessages(root, changes)
 	if !slices.ContainsFunc(changes, func(c change) bool { return !c.ignored() }) {
 		dir := filepath.Join(root, filepath.FromSlash(folder))
@@ -179,6 +182,12 @@ func whenUnlocked(ctx context.Context, root string, f func() error) error {
 
 // prepared are the files with the message that git prepared for the user's next commit.
 var prepared = []string{"SQUASH_MSG", "MERGE_MSG"}
+
+// Squashed reports whether git has prepared a message for the user's next commit, because it
+// squashed or picked other commits.
+func Squashed(root string) bool {
+	return slices.ContainsFunc(prepared, func(name string) bool { return exists(filepath.Join(Dir(root), name)) })
+}
 
 // Prepared reports whether the commit whose message is in a file has what other commits changed,
 // because git squashed or picked them before. A revert that git commits at once has the message
@@ -278,6 +287,26 @@ func ignoredMessages(root string, changes []change) error {
 		dir, name := path.Split(c.path)
 		if c.ignored() && c.isRecord() && name == "messages.jsonl" && !exists(filepath.Join(root, filepath.FromSlash(dir), ".gitignore")) {
 			return fmt.Errorf("%s is ignored, so a commit would lack it: git check-ignore -v %[1]s shows the rule", c.path)
+		}
+	}
+	return nil
+}
+
+// conflict returns an error for a file that git could not merge, as after a squash, a pick that
+// commits nothing, or a stash that no longer applies: a commit would take it as it is for resolved.
+// The store itself merges both versions of a record.
+func conflict(changes []change) error {
+	for _, c := range changes {
+		switch c.state {
+		case "UU", "AA":
+			if !c.isRecord() {
+				return fmt.Errorf("%s has conflicts: resolve them, then git add it", c.path)
+			}
+		case "UD", "DU", "AU", "UA", "DD":
+			if !c.isRecord() {
+				return fmt.Errorf("%s was deleted or renamed on one side of a merge: git add or git rm it", c.path)
+			}
+			return fmt.Errorf("%s was deleted or renamed on one side of a merge: cortext pull keeps the conversation", c.path)
 		}
 	}
 	return nil

@@ -65,7 +65,7 @@ type Pulled struct {
 	Changed []string  // folders that are new or have changed
 	Removed []string  // folders that are gone
 	Kept    Conflicts // those of a merge under way that are resolved: nothing of them is lost
-	Open    string    // the operation that the user has to finish before a pull can merge, or ""
+	Open    string    // the git command that the user has to finish with before a pull can merge, or ""
 }
 
 // Pull fetches the upstream of the current branch and merges it, if all that it changes is
@@ -78,7 +78,10 @@ func (x Exchange) Pull(ctx context.Context) (p Pulled, err error) {
 			return err
 		}
 		if p.Kept.any() && !done {
-			p.Open = Operation(x.Root)
+			p.Open = "commit"
+			if op := Operation(x.Root); op != "" {
+				p.Open = op + " --continue"
+			}
 			return nil
 		}
 		before, _ := Head(x.Root)
@@ -198,9 +201,13 @@ func (x Exchange) mergeOnce(ctx context.Context, up upstream) (merged bool, err 
 	if strings.Contains(err.Error(), "MERGE_HEAD exists") { // the user began another one meanwhile
 		return false, &UnfinishedError{Operation: "merge"}
 	}
-	kept, done, keepErr := x.keepChanged(whole)
-	if kept.any() && done {
-		return true, nil
+	var keepErr error
+	if Operation(x.Root) != "" {
+		kept, done, keptErr := x.keepChanged(whole)
+		if kept.any() && done {
+			return true, nil
+		}
+		keepErr = keptErr
 	}
 	if left, leftErr := ConflictsIn(whole, x.Root, x.Folders[0]); leftErr == nil && len(left.Other) > 0 {
 		err = &ConflictError{short(up.ref), left.Other}

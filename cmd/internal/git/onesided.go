@@ -3,7 +3,6 @@ package git
 import (
 	"cmp"
 	"context"
-	"errors"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -163,46 +162,71 @@ func homeOf(root, dir, path string) string {
 	return home
 }
 
-// other returns the commit that is merged into the current branch, or applied to it.
-func other(operation string) (commit string, ok bool) {
-	switch operation {
+// theirs returns the commit that is merged into the current branch, or applied to it.
+func theirs(ctx context.Context, root, folder string) (commit string, err error) {
+	switch Operation(root) {
 	case "merge":
-		return "MERGE_HEAD", true
+		return "MERGE_HEAD", nil
 	case "cherry-pick":
-		return "CHERRY_PICK_HEAD", true
+		return "CHERRY_PICK_HEAD", nil
 	case "rebase":
-		return "REBASE_HEAD", true
+		return "REBASE_HEAD", nil
 	case "revert":
-		return "REVERT_HEAD^", true
+		return "REVERT_HEAD^", nil
 	}
-	return "", false
+	// A stash, a squash or a pick that commits nothing does not say. What it left as it was is in
+	// the commit before the one that deleted the folder.
+	deleted, err := read(ctx, root, "rev-list", "--max-count=1", "HEAD", "--", folder)
+	if err != nil || deleted == "" {
+		return "", err
+	}
+	return strings.TrimSpace(deleted) + "^", nil
 }
 
 // Keep resolves a conflict for the side that changed the folder: its version of the files
-// that the other side deleted is in the work tree and the index afterwards.
+// that the other side deleted is in the work tree and the index afterwards. A file that is in the
+// work tree stays as it is there.
 func Keep(ctx context.Context, root string, f OneSided) error {
-	theirs, ok := other(Operation(root))
-	if !ok {
-		return errors.New("no merge is under way")
-	}
-	from, without := "HEAD", theirs
+	from, side := "HEAD", "--ours"
 	if !f.ours {
-		from, without = theirs, "HEAD"
+		side = "--theirs"
+		var err error
+		if from, err = theirs(ctx, root, f.Path); err != nil {
+			return err
+		}
 	}
-	have, err := filesOf(ctx, root, from, f.Path)
-	if err != nil {
-		return err
+	var deleted []string
+	if from != "" {
+		have, err := filesOf(ctx, root, from, f.Path)
+		if err != nil {
+			return err
+		}
+		known, err := Known(ctx, root, have)
+		if err != nil {
+			return err
+		}
+		deleted = slices.DeleteFunc(have, func(name string) bool { return known[name] != Unknown })
 	}
-	lacks, err := filesOf(ctx, root, without, f.Path)
-	if err != nil {
-		return err
+	there := func(name string) bool { return exists(filepath.Join(root, filepath.FromSlash(name))) }
+	for _, step := range []struct {
+		files []string
+		there bool // the step is for files that are in the work tree, or for those that are not
+		args  []string
+	}{
+		{f.files, false, []string{"checkout", "--quiet", side}},
+		{f.files, true, slices.Concat(everywhere, []string{"add"})},
+		{deleted, true, []string{"reset", "--quiet", from}},
+		{deleted, false, []string{"checkout", "--quiet", from}},
+	} {
+		files := slices.DeleteFunc(slices.Clone(step.files), func(name string) bool { return there(name) != step.there })
+		if len(files) == 0 {
+			continue
+		}
+		if _, err := output(withPaths(ctx, root, files, step.args...)); err != nil {
+			return err
+		}
 	}
-	lost := slices.DeleteFunc(have, func(name string) bool { return slices.Contains(lacks, name) })
-	if len(lost) == 0 {
-		return errors.New(f.Path + ": nothing of it is in " + from)
-	}
-	_, err = output(withPaths(ctx, root, lost, "checkout", "--quiet", from))
-	return err
+	return nil
 }
 
 // filesOf lists the files of a folder in a commit, relative to the root.
@@ -241,10 +265,6 @@ func keepBoth(ctx context.Context, root string, list []Renamed) error {
 // side that continued them, and keeps both folders of those that both sides renamed. If nothing
 // else is unmerged and a merge is under way, it commits that merge.
 func (x Exchange) keepChanged(ctx context.Context) (kept Conflicts, done bool, err error) {
-	op := Operation(x.Root)
-	if op == "" {
-		return kept, true, nil
-	}
 	found, err := ConflictsIn(ctx, x.Root, x.Folders[0])
 	if err != nil {
 		return kept, false, err
@@ -259,7 +279,7 @@ func (x Exchange) keepChanged(ctx context.Context) (kept Conflicts, done bool, e
 		return kept, false, err
 	}
 	kept.Renamed = found.Renamed
-	if !kept.any() || len(found.Other) > 0 || op != "merge" {
+	if !kept.any() || len(found.Other) > 0 || Operation(x.Root) != "merge" {
 		return kept, false, nil
 	}
 	err = call(x.asking(ctx, "commit", "--quiet", "--no-edit"))

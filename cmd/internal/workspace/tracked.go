@@ -55,8 +55,11 @@ func (t *Tree) noteTracked(ctx context.Context, note func(string)) {
 // folder.
 func (t *Tree) OneSided(ctx context.Context, path string) (texts []string, err error) {
 	op := t.Operation()
-	if op == "" || op == "bisect" {
+	switch {
+	case op == "bisect", op == "" && !git.Squashed(t.store.Root()):
 		return nil, nil
+	case op == "":
+		op = "merge"
 	}
 	found, err := git.ConflictsIn(ctx, t.store.Root(), conversationsDir)
 	if err != nil {
