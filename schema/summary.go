@@ -71,7 +71,7 @@ func ParseSummary(b []byte) (*Summary, error) {
 	return s, nil
 }
 
-// oneOfEach handles a summary with doubled members, which results if a merge keeps the
+// oneOfEach handles a summary with doubled members, as a merge leaves it that keeps the
 // lines of two summaries of one range. It keeps the copy with the greatest bytes of each
 // member, so that all clones read the same, and of one text what is redacted in neither. It
 // returns anything else unchanged.

@@ -9,9 +9,8 @@ import (
 	"cortext/store"
 )
 
-// forgetGone makes the import of a session begin its conversations as its first import did, if
-// the user deleted all of them: only the places of their folders are known. A conversation that
-// would not get its folder back keeps its place.
+// forgetGone makes an import treat a session as new if the user deleted the folders of all
+// of its conversations. A conversation that would not get its folder back keeps its place.
 func (im *Importer) forgetGone(b *binding.Binding, t *inject.Transcript) error {
 	for i := range b.Segments {
 		if gone, err := im.isGone(&b.Segments[i]); err != nil || !gone {

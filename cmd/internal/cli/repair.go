@@ -212,7 +212,7 @@ func changed(results []repair.Result) bool {
 	return slices.ContainsFunc(results, func(got repair.Result) bool { return got.Err == nil && len(got.Steps) > 0 })
 }
 
-// among returns the targets in list that others has, too.
+// among returns the targets in list that others also has.
 func among(list, others []repair.Target) []repair.Target {
 	return slices.DeleteFunc(list, func(t repair.Target) bool {
 		return !slices.ContainsFunc(others, func(o repair.Target) bool { return o.Path == t.Path })

@@ -127,8 +127,9 @@ func Before(ctx context.Context, root, commit string, since time.Time) ([]Logged
 }
 
 // lacksObject reports whether git log or git blame failed because a partial clone lacks a version
-// of a file. It goes by the message of git 2.39 (promisor remote), of a git that does not fetch at
-// all (lazy fetching) and of 2.55, which takes a file whose last version is missing for none.
+// of a file. It recognizes the messages of git 2.39 (promisor remote), of a git that does
+// not fetch at all (lazy fetching), and of git 2.55, which says that a file whose last
+// version is missing does not exist.
 func lacksObject(ctx context.Context, root, path, message string) bool {
 	switch {
 	case !partialClone(root):

@@ -38,7 +38,7 @@ func (e *OutsideError) Error() string {
 }
 
 // An UncommittedError reports files that the upstream changed and that have uncommitted
-// changes here. Git would refuse to merge them, too. But before it does, it resets them to
+// changes here. Git would also refuse to merge them. But before it does, it resets them to
 // the last commit and back to what they were a moment ago (builtin/merge.c of git 2.39),
 // and loses anything written in the meantime.
 type UncommittedError struct{ Paths []string }

@@ -98,7 +98,7 @@ func Origin(ctx context.Context, dir string) string {
 }
 
 // fetchURL returns the URL that git fetches a remote from, as the user's settings rewrite it, or
-// "". It takes a URL, too.
+// "". It also takes a URL.
 func fetchURL(ctx context.Context, dir, remote string) string {
 	out, _ := read(ctx, dir, "ls-remote", "--get-url", "--", remote)
 	return strings.TrimSpace(out)

@@ -95,7 +95,7 @@ func unwatched() []string {
 }
 
 // command returns a git command at root that ends with ctx. It uses the user's settings,
-// which its hooks and filters see, too. Paths in args must be [literal].
+// which its hooks and filters also see. Paths in args must be [literal].
 func command(ctx context.Context, root string, args []string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, "git", slices.Concat([]string{"-C", root}, unwatched(), args)...)
 	cmd.Env = environment()

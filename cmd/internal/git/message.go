@@ -45,7 +45,7 @@ func AddTrailer(ctx context.Context, root, file, trailer string, given bool) err
 	}
 	end := endOf(text, comment)
 	message, rest := bytes.TrimRight(text[:end], "\n"), slices.Concat(text[end:], below)
-	// This only reads: if git added the trailer, it would respell the others, too.
+	// This only reads: if git added the trailer, it would also respell the others.
 	others, err := output(withInput(reader(ctx, root, []string{"interpret-trailers", "--no-divider", "--only-trailers", "--only-input"}), message))
 	last := bytes.Split(message[bytes.LastIndex(message, []byte("\n\n"))+1:], []byte("\n"))
 	between := "\n\n"

@@ -86,5 +86,5 @@ func (s *Session) Unbind(same func(Place) bool, match func(Segment) bool) (had [
 }
 
 // byUser reports whether a session holds a decision of the user. Everything else can be
-// found again, because the conversations' sources record it, too.
+// found again, because the conversations' sources also record it.
 func (s *Session) byUser() bool { return s.Skipped || s.Wanted || len(s.Removed) > 0 }
