@@ -170,7 +170,7 @@ func (r historyReader) branch() (h schema.History, damage []Damage, ok bool, err
 		number--
 	}
 	slices.Reverse(h.Messages)
-	counted(&h, found.total)
+	setCounts(&h, found.total)
 	for _, d := range found.damage {
 		damage = append(damage, Damage{log.name, d})
 	}

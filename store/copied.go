@@ -22,7 +22,7 @@ func (tx *Tx) AppendCopies(b schema.Batch) error {
 	if err != nil {
 		return err
 	}
-	redact := tx.c.s.policy.redaction(tx.result.counts()).knowing(known)
+	redact := tx.c.s.policy.redactor(tx.result.counts()).knowing(known)
 	for _, was := range b.Tools {
 		t, err := redact.copyOfTool(was)
 		if err != nil {
@@ -57,7 +57,7 @@ func (s *Store) RedactCopies(b schema.Batch, sess *schema.Session) (redacted sch
 		return b, nil, err
 	}
 	counts = secrets.Counts{}
-	redact := s.policy.redaction(counts).knowing(known)
+	redact := s.policy.redactor(counts).knowing(known)
 	for _, m := range b.Messages {
 		if m, err = redact.copyOfMessage(m); err != nil {
 			return b, counts, err

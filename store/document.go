@@ -18,8 +18,8 @@ type document struct {
 	c *Conversation
 	stored
 	knows  func() (*known, error)
-	texts  redaction // what the user is redacting
-	before []byte    // the session as read, in our spelling; nil before it is read
+	texts  recordRedactor // what the user is redacting
+	before []byte         // the session as read, in our spelling; nil before it is read
 
 	counted int64 // its counted_bytes
 }
@@ -66,7 +66,7 @@ func (d *document) write() (written bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	redact := c.s.policy.redaction(nil).knowing(known)
+	redact := c.s.policy.redactor(nil).knowing(known)
 	if err := redact.session(d.session); err != nil {
 		return false, err
 	}

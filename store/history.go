@@ -108,7 +108,7 @@ func (r historyReader) whole() (schema.History, []Damage, error) {
 	if cut(&h, r.limit); len(h.Messages) == n {
 		h.Aside = total - n
 	} else {
-		counted(&h, total)
+		setCounts(&h, total)
 	}
 	return h, damage, nil
 }
@@ -182,9 +182,9 @@ func cut(h *schema.History, limit Limit) {
 	maps.DeleteFunc(h.Tools, func(id string, _ schema.Tool) bool { return !wanted[id] })
 }
 
-// counted sets how many of a conversation's messages precede those of h, and how many of
+// setCounts sets how many of a conversation's messages precede those of h, and how many of
 // those after the first message of h are on abandoned branches.
-func counted(h *schema.History, total int) {
+func setCounts(h *schema.History, total int) {
 	if len(h.Messages) > 0 {
 		h.Earlier = h.Messages[0].Number - 1
 	}

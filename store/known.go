@@ -100,7 +100,7 @@ type replacement struct {
 // were replaced. If there are none, it returns r itself.
 func (p replacement) record(r record) (out record, n int, err error) {
 	counts := secrets.Counts{}
-	redact := redaction{redactor: p.redactor, counts: counts}
+	redact := recordRedactor{redactor: p.redactor, counts: counts}
 	if r.message != nil {
 		m, err := redact.message(*r.message)
 		if err == nil {

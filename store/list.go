@@ -281,7 +281,7 @@ func (s *Store) Describe(folder string) (e Entry, l Look, known, ok bool) {
 }
 
 // readLooked reads the file that a look described.
-func readLooked(name string, l look) ([]byte, bool) {
+func readLooked(name string, l fileLook) ([]byte, bool) {
 	if l.inode == 0 || l.size > maxFile {
 		return nil, false
 	}

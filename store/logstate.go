@@ -17,7 +17,7 @@ type LogState struct {
 
 // state returns the state that a look shows. It is not known if a further change might not
 // change the look.
-func (l look) state() LogState {
+func (l fileLook) state() LogState {
 	if l.kind != regularKind || !l.settled() {
 		return LogState{}
 	}

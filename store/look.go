@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// A look is what the file system knows about a file without opening it.
-type look struct {
+// A fileLook is what the file system knows about a file without opening it.
+type fileLook struct {
 	kind    int64
 	inode   uint64
 	size    int64
@@ -24,7 +24,7 @@ const (
 )
 
 // settled reports whether any further change to the file would change its look.
-func (l look) settled() bool {
+func (l fileLook) settled() bool {
 	return settledAt(time.Unix(0, max(l.written, l.changed)), time.Now())
 }
 
@@ -50,19 +50,19 @@ func LookAt(file string) (text string, ok bool) {
 }
 
 // lookAt looks at a file. ok is false if there is none.
-func lookAt(name string) (l look, ok bool) {
+func lookAt(name string) (l fileLook, ok bool) {
 	l, err := lookFor(name)
 	return l, err == nil
 }
 
 // lookAt looks at a file of the workspace. ok is false if there is none.
-func (s *Files) lookAt(name string) (l look, ok bool) {
+func (s *Files) lookAt(name string) (l fileLook, ok bool) {
 	return lookAt(filepath.Join(s.dir, filepath.FromSlash(name)))
 }
 
 // A Look is the state of the files that decide how a list describes a conversation. Two
 // equal looks mean that nothing changed in between, if the first was settled.
-type Look struct{ dir, session, messages look }
+type Look struct{ dir, session, messages fileLook }
 
 // LookBytes is the length of an encoded Look.
 const LookBytes = 3 * 40
@@ -76,18 +76,18 @@ func (l Look) Settled(at time.Time) bool {
 // whole reports whether the look says all that the entry depends on: session.json and the
 // log are files where they belong.
 func (l Look) whole() bool {
-	return l.dir.kind == folderKind && l.session.kind == regularKind && (l.messages.kind == regularKind || l.messages == look{})
+	return l.dir.kind == folderKind && l.session.kind == regularKind && (l.messages.kind == regularKind || l.messages == fileLook{})
 }
 
 // AppendTo appends the encoded look, always of [LookBytes] bytes.
 func (l Look) AppendTo(b []byte) []byte {
-	for _, k := range []look{l.dir, l.session, l.messages} {
+	for _, k := range []fileLook{l.dir, l.session, l.messages} {
 		b = k.appendTo(b)
 	}
 	return b
 }
 
-func (l look) appendTo(b []byte) []byte {
+func (l fileLook) appendTo(b []byte) []byte {
 	for _, n := range [...]uint64{uint64(l.kind), l.inode, uint64(l.size), uint64(l.written), uint64(l.changed)} {
 		b = binary.LittleEndian.AppendUint64(b, n)
 	}
@@ -99,7 +99,7 @@ func DecodeLook(b []byte) Look {
 	return Look{decodeLook(b), decodeLook(b[40:]), decodeLook(b[80:])}
 }
 
-func decodeLook(b []byte) look {
+func decodeLook(b []byte) fileLook {
 	n := func(i int) uint64 { return binary.LittleEndian.Uint64(b[8*i:]) }
-	return look{int64(n(0)), n(1), int64(n(2)), int64(n(3)), int64(n(4))}
+	return fileLook{int64(n(0)), n(1), int64(n(2)), int64(n(3)), int64(n(4))}
 }

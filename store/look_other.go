@@ -8,16 +8,16 @@ import (
 )
 
 // lookFor looks at a file.
-func lookFor(name string) (look, error) {
+func lookFor(name string) (fileLook, error) {
 	info, err := os.Lstat(name)
 	if err != nil {
-		return look{}, err
+		return fileLook{}, err
 	}
 	return lookOf(info), nil
 }
 
 // lookAtOpen looks at an open file.
-func lookAtOpen(f *os.File) (l look, ok bool) {
+func lookAtOpen(f *os.File) (l fileLook, ok bool) {
 	info, err := f.Stat()
 	if err != nil {
 		return l, false
@@ -25,8 +25,8 @@ func lookAtOpen(f *os.File) (l look, ok bool) {
 	return lookOf(info), true
 }
 
-func lookOf(info fs.FileInfo) look {
-	l := look{size: info.Size(), written: info.ModTime().UnixNano()}
+func lookOf(info fs.FileInfo) fileLook {
+	l := fileLook{size: info.Size(), written: info.ModTime().UnixNano()}
 	switch {
 	case info.IsDir():
 		l.kind = folderKind

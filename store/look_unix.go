@@ -12,16 +12,16 @@ import (
 )
 
 // lookFor looks at a file.
-func lookFor(name string) (look, error) {
+func lookFor(name string) (fileLook, error) {
 	var st unix.Stat_t
 	if err := unix.Lstat(name, &st); err != nil {
-		return look{}, err
+		return fileLook{}, err
 	}
 	return lookOf(&st), nil
 }
 
 // lookAtOpen looks at an open file.
-func lookAtOpen(f *os.File) (l look, ok bool) {
+func lookAtOpen(f *os.File) (l fileLook, ok bool) {
 	var st unix.Stat_t
 	if err := unix.Fstat(int(f.Fd()), &st); err != nil {
 		return l, false
@@ -29,8 +29,8 @@ func lookAtOpen(f *os.File) (l look, ok bool) {
 	return lookOf(&st), true
 }
 
-func lookOf(st *unix.Stat_t) look {
-	l := look{inode: uint64(st.Ino), size: st.Size, written: st.Mtim.Nano(), changed: st.Ctim.Nano()}
+func lookOf(st *unix.Stat_t) fileLook {
+	l := fileLook{inode: uint64(st.Ino), size: st.Size, written: st.Mtim.Nano(), changed: st.Ctim.Nano()}
 	switch uint32(st.Mode) & unix.S_IFMT {
 	case unix.S_IFDIR:
 		l.kind = folderKind

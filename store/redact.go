@@ -24,7 +24,7 @@ func (tx *Tx) Append(b schema.Batch) error {
 	if err != nil {
 		return err
 	}
-	redact := tx.c.s.policy.redaction(tx.result.counts()).knowing(known)
+	redact := tx.c.s.policy.redactor(tx.result.counts()).knowing(known)
 	limits := limiter{tx.c.s.opts.limits(), tx.c.s.keepWhole}
 	if b, err = redact.batch(b); err != nil {
 		return fmt.Errorf("append to %q: %w", tx.c.path, err)
@@ -52,7 +52,7 @@ func (tx *Tx) Append(b schema.Batch) error {
 
 // batch returns records as they are stored, except for their revs. The result shares no changed
 // data with b.
-func (r redaction) batch(b schema.Batch) (ready schema.Batch, err error) {
+func (r recordRedactor) batch(b schema.Batch) (ready schema.Batch, err error) {
 	ready = schema.Batch{Messages: slices.Clone(b.Messages), Tools: slices.Clone(b.Tools)}
 	size := 0
 	for i := range ready.Tools {
@@ -77,7 +77,7 @@ func (r redaction) batch(b schema.Batch) (ready schema.Batch, err error) {
 
 // message returns m as it is stored, except for its rev. The result shares no
 // changed data with m.
-func (r redaction) message(m schema.Message) (schema.Message, error) {
+func (r recordRedactor) message(m schema.Message) (schema.Message, error) {
 	m, err := r.copyOfMessage(m)
 	if err == nil {
 		m.Tokens, m.Rev = tokens.Count(m.Content), 0
@@ -86,7 +86,7 @@ func (r redaction) message(m schema.Message) (schema.Message, error) {
 }
 
 // copyOfMessage is message for a record of a log, which has its tokens and its rev already.
-func (r redaction) copyOfMessage(m schema.Message) (schema.Message, error) {
+func (r recordRedactor) copyOfMessage(m schema.Message) (schema.Message, error) {
 	r.begin()
 	if !slices.Contains([]schema.Role{schema.User, schema.Assistant, schema.System}, m.Role) && m.Sealed == "" {
 		return m, fmt.Errorf("message %q: role %.40q is not user, assistant or system", m.ID, m.Role)
@@ -116,7 +116,7 @@ func (r redaction) copyOfMessage(m schema.Message) (schema.Message, error) {
 
 // tool returns t as it is stored, except for its rev. The result shares no changed
 // data with t.
-func (r redaction) tool(t schema.Tool) (schema.Tool, error) {
+func (r recordRedactor) tool(t schema.Tool) (schema.Tool, error) {
 	t, err := r.copyOfTool(t)
 	if err == nil {
 		t.Tokens, t.Rev = countTool(&t), 0
@@ -125,7 +125,7 @@ func (r redaction) tool(t schema.Tool) (schema.Tool, error) {
 }
 
 // copyOfTool is tool for a record of a log, which has its tokens and its rev already.
-func (r redaction) copyOfTool(t schema.Tool) (schema.Tool, error) {
+func (r recordRedactor) copyOfTool(t schema.Tool) (schema.Tool, error) {
 	r.begin()
 	if t.ID == "" {
 		return t, fmt.Errorf("a tool call of message %q has no id", t.MessageID)
@@ -143,7 +143,7 @@ func (r redaction) copyOfTool(t schema.Tool) (schema.Tool, error) {
 }
 
 // session redacts the texts of people and agents in sess.
-func (r redaction) session(sess *schema.Session) error {
+func (r recordRedactor) session(sess *schema.Session) error {
 	for _, text := range []*string{&sess.Title, &sess.Description, &sess.ContextSummary, &sess.Notes, &sess.AgentConfig.Arguments} {
 		r.text(text)
 	}
@@ -157,7 +157,7 @@ func (r redaction) session(sess *schema.Session) error {
 		}
 	}
 	if r.known != nil && r.err == nil {
-		r.err = redaction{redactor: r.known.redactor}.rest(sess)
+		r.err = recordRedactor{redactor: r.known.redactor}.rest(sess)
 	}
 	if r.err != nil {
 		return fmt.Errorf("session: %w", r.err)
@@ -167,7 +167,7 @@ func (r redaction) session(sess *schema.Session) error {
 
 // rest redacts what else in sess may quote something. It is only for texts that the user
 // named: the rules do not look there.
-func (r redaction) rest(sess *schema.Session) error {
+func (r recordRedactor) rest(sess *schema.Session) error {
 	r.text(&sess.AgentConfig.Command)
 	r.unknown(&sess.AgentConfig.Unknown)
 	if p := sess.AgentConfig.Provider; p != nil {
@@ -189,7 +189,7 @@ func (r redaction) rest(sess *schema.Session) error {
 }
 
 // forget removes what stamps still say of tags and names that are redacted now.
-func (r redaction) forget(sess *schema.Session) error {
+func (r recordRedactor) forget(sess *schema.Session) error {
 	if r.redactor == nil {
 		return nil
 	}
@@ -199,7 +199,7 @@ func (r redaction) forget(sess *schema.Session) error {
 
 // across replaces what is left in the content of a message because it spans several of its
 // blocks; then the blocks are dropped.
-func (r redaction) across(m *schema.Message) error {
+func (r recordRedactor) across(m *schema.Message) error {
 	content := m.Content
 	if r.text(&content); r.err == nil && content != m.Content {
 		m.Content, m.Blocks, m.Tokens = content, nil, tokens.Count(content)
@@ -209,7 +209,7 @@ func (r redaction) across(m *schema.Message) error {
 
 // summary returns a summary as it is stored. The result shares no changed data
 // with sum.
-func (r redaction) summary(sum *schema.Summary) (*schema.Summary, error) {
+func (r recordRedactor) summary(sum *schema.Summary) (*schema.Summary, error) {
 	ready := *sum
 	r.text(&ready.Content)
 	r.text(&ready.Model)
@@ -224,7 +224,7 @@ func (r redaction) summary(sum *schema.Summary) (*schema.Summary, error) {
 // Redact returns text as it would be stored in conversations, given by id: with its
 // secrets replaced, and what the user redacted there.
 func (s *Store) Redact(text string, ids ...string) (string, error) {
-	r := s.policy.redaction(nil)
+	r := s.policy.redactor(nil)
 	r.text(&text)
 	for _, id := range ids {
 		known, err := s.policy.knownOf(id)
@@ -238,8 +238,8 @@ func (s *Store) Redact(text string, ids ...string) (string, error) {
 	return text, r.err
 }
 
-// A redaction redacts the secrets of one record. It keeps the first error.
-type redaction struct {
+// A recordRedactor redacts the secrets of one record. It keeps the first error.
+type recordRedactor struct {
 	redactor *secrets.Redactor
 	counts   secrets.Counts
 	known    *known // what the user redacted, too; may be nil
@@ -247,31 +247,31 @@ type redaction struct {
 	err      error
 }
 
-// redaction returns a redaction by the rules. It adds to counts what it redacts, unless
-// that is nil.
-func (p policy) redaction(counts secrets.Counts) redaction {
-	return redaction{redactor: p.rules, counts: counts}
+// redactor returns a recordRedactor that applies the rules. It adds to counts what it
+// redacts, unless that is nil.
+func (p policy) redactor(counts secrets.Counts) recordRedactor {
+	return recordRedactor{redactor: p.rules, counts: counts}
 }
 
 // knowing also redacts what the user redacted in the conversation before.
-func (r redaction) knowing(k *known) redaction {
+func (r recordRedactor) knowing(k *known) recordRedactor {
 	r.known = k
 	return r
 }
 
 // knownAgain returns the redactions whose texts were redacted again.
-func (r *redaction) knownAgain() []string {
+func (r *recordRedactor) knownAgain() []string {
 	return slices.Collect(maps.Keys(r.again))
 }
 
 // begin begins a record.
-func (r *redaction) begin() {
+func (r *recordRedactor) begin() {
 	if r.known != nil {
 		r.again = secrets.Counts{}
 	}
 }
 
-func (r *redaction) text(s *string) {
+func (r *recordRedactor) text(s *string) {
 	if *s == "" || r.err != nil {
 		return
 	}
@@ -284,7 +284,7 @@ func (r *redaction) text(s *string) {
 	}
 }
 
-func (r *redaction) json(raw *schema.Raw) {
+func (r *recordRedactor) json(raw *schema.Raw) {
 	if len(*raw) == 0 || r.err != nil {
 		return
 	}
@@ -308,7 +308,7 @@ func oneLine(raw []byte) []byte {
 	return slices.DeleteFunc(bytes.Clone(raw), func(c byte) bool { return c == '\n' || c == '\r' })
 }
 
-func (r *redaction) attachments(in []schema.Attachment) []schema.Attachment {
+func (r *recordRedactor) attachments(in []schema.Attachment) []schema.Attachment {
 	out := slices.Clone(in)
 	for i := range out {
 		r.text(&out[i].Name)
@@ -317,7 +317,7 @@ func (r *redaction) attachments(in []schema.Attachment) []schema.Attachment {
 	return out
 }
 
-func (r *redaction) unknown(members *[]rawjson.Member) {
+func (r *recordRedactor) unknown(members *[]rawjson.Member) {
 	*members = slices.Clone(*members)
 	for i := range *members {
 		r.json((*schema.Raw)(&(*members)[i].Value))
@@ -326,7 +326,7 @@ func (r *redaction) unknown(members *[]rawjson.Member) {
 
 // content redacts a message's text, block by block if it has several, and updates the
 // lengths of the blocks in place. It drops blocks that do not match the content.
-func (r *redaction) content(m *schema.Message) {
+func (r *recordRedactor) content(m *schema.Message) {
 	texts, ok := m.Texts()
 	if !ok {
 		m.Blocks = nil

@@ -168,11 +168,11 @@ func (tx *Tx) redact(by Redaction, places Places) error {
 	}
 	if tx.Written() {
 		counts := secrets.Counts{}
-		r := redaction{redactor: by.Texts, counts: counts}
+		r := recordRedactor{redactor: by.Texts, counts: counts}
 		if err := errors.Join(r.session(tx.doc.session), r.rest(tx.doc.session), r.forget(tx.doc.session)); err != nil {
 			return err
 		}
-		tx.doc.texts = redaction{redactor: by.Texts}
+		tx.doc.texts = recordRedactor{redactor: by.Texts}
 		places.add(c.file(sessionFile), counts[by.Name])
 	}
 	return c.redactSummaries(by, places, c.s.replaceUnsynced)
@@ -259,7 +259,7 @@ func redactSession(raw []byte, by Redaction) (n int, out []byte, err error) {
 	}
 	before := sess.Clone()
 	counts := secrets.Counts{}
-	r := redaction{redactor: by.Texts, counts: counts}
+	r := recordRedactor{redactor: by.Texts, counts: counts}
 	if err := errors.Join(r.session(sess), r.rest(sess), r.forget(sess)); err != nil {
 		return 0, nil, err
 	}
@@ -267,7 +267,7 @@ func redactSession(raw []byte, by Redaction) (n int, out []byte, err error) {
 		return 0, raw, nil
 	}
 	sess.Stamp(before, before.LastActive.Time())
-	if err := (redaction{redactor: by.Texts}).forget(sess); err != nil {
+	if err := (recordRedactor{redactor: by.Texts}).forget(sess); err != nil {
 		return 0, nil, err
 	}
 	sess.ForgetNotes()
@@ -308,7 +308,7 @@ func (f sessionFolder) redactSummaries(by Redaction, places Places, replace func
 		n := 0
 		if sum, damage := readSummary(f.s.Files, name); damage == nil {
 			counts := secrets.Counts{}
-			ready, err := redaction{redactor: by.Texts, counts: counts}.summary(sum)
+			ready, err := recordRedactor{redactor: by.Texts, counts: counts}.summary(sum)
 			if err != nil {
 				return err
 			}

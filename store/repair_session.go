@@ -65,7 +65,7 @@ func (cp *conversationPlan) session(fp *folderPlan) error {
 	case several || how != "":
 		sess.CountedBytes = 0
 	}
-	redact, earlier := p.s.policy.redaction(nil).knowing(p.known), sess.Clone()
+	redact, earlier := p.s.policy.redactor(nil).knowing(p.known), sess.Clone()
 	if err := redact.session(sess); err != nil {
 		return err
 	}

@@ -43,7 +43,7 @@ func (p *planner) restore(fp *folderPlan, f *Copies, n *census, have *records) e
 	if f == nil || len(f.Places) == 0 {
 		return nil
 	}
-	redact := p.s.policy.redaction(nil).knowing(p.known)
+	redact := p.s.policy.redactor(nil).knowing(p.known)
 	limits := limiter{p.s.opts.limits(), func(name, text string) error {
 		if p.wholes == nil {
 			p.wholes = map[string]string{}

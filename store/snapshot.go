@@ -89,7 +89,7 @@ const (
 
 // Message reports how much of m is in the logs.
 func (n *Snapshot) Message(m schema.Message) (Held, error) {
-	ready, err := n.s.policy.redaction(nil).knowing(n.known).message(m)
+	ready, err := n.s.policy.redactor(nil).knowing(n.known).message(m)
 	if err != nil {
 		return Nothing, err
 	}
@@ -98,7 +98,7 @@ func (n *Snapshot) Message(m schema.Message) (Held, error) {
 
 // Tool reports how much of t is in the logs.
 func (n *Snapshot) Tool(t schema.Tool) (Held, error) {
-	ready, err := n.s.policy.redaction(nil).knowing(n.known).tool(t)
+	ready, err := n.s.policy.redactor(nil).knowing(n.known).tool(t)
 	if err != nil {
 		return Nothing, err
 	}

@@ -44,7 +44,7 @@ func newStage(s *Store, typ, words string, sess *schema.Session, doc []byte) (*C
 	if err != nil {
 		return nil, err
 	}
-	redact, text := s.policy.redaction(nil).knowing(known), string(doc)
+	redact, text := s.policy.redactor(nil).knowing(known), string(doc)
 	redact.text(&words)
 	redact.text(&text)
 	if doc != nil {

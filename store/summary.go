@@ -141,7 +141,7 @@ func (c *Conversation) WriteSummary(sum *schema.Summary) error {
 
 // putSummary is WriteSummary under the lock.
 func (f sessionFolder) putSummary(sum *schema.Summary, known *known) error {
-	ready, err := f.s.policy.redaction(nil).knowing(known).summary(sum)
+	ready, err := f.s.policy.redactor(nil).knowing(known).summary(sum)
 	if err != nil {
 		return err
 	}

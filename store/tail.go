@@ -74,7 +74,7 @@ func (r historyReader) tail() (h schema.History, damage []Damage, ok bool, err e
 		total = max(total, sess.MessageCount)
 	}
 	schema.Number(h.Messages, h.Messages, total)
-	counted(&h, total)
+	setCounts(&h, total)
 	for _, found := range []struct {
 		name   string
 		damage []jsonl.Damage

@@ -69,8 +69,8 @@ func (x *index) rewind(id string) {
 	x.stack = x.stack[:u.depth+keep]
 }
 
-// A turn is a message of a context.
-type turn struct {
+// A contextMessage is a message of a context.
+type contextMessage struct {
 	r    record
 	at   inject.Span
 	kind unitKind
@@ -80,14 +80,14 @@ type turn struct {
 // setContext handles a new context, the value of "$set.messages" in the line raw at
 // offset.
 func (x *index) setContext(list, raw []byte, offset int64) {
-	var turns []turn
+	var turns []contextMessage
 	var ids []string
 	elements, _ := rawjson.Array(list)
 	for _, e := range elements {
 		r, err := parseRecord(e)
 		if kind := kindOf(r); err == nil && r.ID != "" && kind != unknownUnit {
 			at := inject.Span{Offset: offset + int64(cap(raw)-cap(e)), Size: len(e)}
-			turns = append(turns, turn{r, at, kind, says(kind, r.Content)})
+			turns = append(turns, contextMessage{r, at, kind, says(kind, r.Content)})
 			ids = append(ids, r.ID)
 		}
 	}
@@ -96,7 +96,7 @@ func (x *index) setContext(list, raw []byte, offset int64) {
 	if copies {
 		before = x.byID[ids[0]].at
 	}
-	var fresh []turn
+	var fresh []contextMessage
 	for i := len(turns) - 1; i >= 0; i-- {
 		t := turns[i]
 		u := x.byID[t.r.ID]
@@ -140,7 +140,7 @@ func (x *index) setContext(list, raw []byte, offset int64) {
 // goBack cuts what a new context lacks at its end: the user took that back (/restore,
 // /chat resume), and what follows continues from the last message of the context. Turns that
 // the user interrupted, or that were not answered, stay: the program leaves out some by itself.
-func (x *index) goBack(turns []turn) {
+func (x *index) goBack(turns []contextMessage) {
 	for _, t := range slices.Backward(turns) {
 		u := x.byID[t.r.ID]
 		if a, ok := x.aliases[t.r.ID]; ok {
@@ -183,7 +183,7 @@ func endsIn(list, end []string) bool {
 // isOwnTurn reports whether a message of a context comes from the program: the
 // summary of a compression, the answer to it, or the substitute for an interrupted
 // answer.
-func isOwnTurn(turns []turn, i int) bool {
+func isOwnTurn(turns []contextMessage, i int) bool {
 	texts := turns[i].s.texts()
 	if len(texts) != 1 || len(turns[i].s.items) > 1 {
 		return false
@@ -215,7 +215,7 @@ func (c contents) add(u *unit, s spoken) {
 // original finds the message that a turn of a context copies: the last one with the
 // same content before a position, else any. The program may have merged consecutive
 // turns of one speaker (0.61.0: coalesceConsecutiveRoles).
-func (c contents) original(t turn, units []*unit, before *int) *unit {
+func (c contents) original(t contextMessage, units []*unit, before *int) *unit {
 	for _, ks := range keys(t.kind, t.s) {
 		limit, place := *before, *before
 		for _, h := range slices.Backward(ks) {

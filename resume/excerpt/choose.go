@@ -54,8 +54,8 @@ func (h *History) ChooseEnd(budget int, o Outputs) []Chosen {
 // newChooser returns a chooser that has included nothing.
 func (h *History) newChooser(budget int) *chooser {
 	for i := range h.texts {
-		for j := range h.texts[i].segments {
-			h.texts[i].segments[j].included = false
+		for j := range h.texts[i].snippets {
+			h.texts[i].snippets[j].included = false
 		}
 	}
 	c := &chooser{
@@ -90,16 +90,16 @@ func (c *chooser) addKnown(text string) {
 	})
 }
 
-// count returns the tokens of a segment.
+// count returns the tokens of a snippet.
 func (t *text) count(j int) int {
-	s := &t.segments[j]
+	s := &t.snippets[j]
 	if s.tokens == 0 {
 		s.tokens = max(tokens.Count(t.Text.Text[s.from:s.to]), 1)
 	}
 	return s.tokens
 }
 
-// gapCost returns the cost of marking an omission before segment j.
+// gapCost returns the cost of marking an omission before snippet j.
 func (t *text) gapCost(j int) int {
 	if t.Kind == Input || !t.startsLine(j) {
 		return cutTokens
@@ -107,29 +107,29 @@ func (t *text) gapCost(j int) int {
 	return gapTokens
 }
 
-// startsLine reports whether segment j begins a line.
+// startsLine reports whether snippet j begins a line.
 func (t *text) startsLine(j int) bool {
-	at := t.segments[j].from
+	at := t.snippets[j].from
 	return at == 0 || t.Text.Text[at-1] == '\n'
 }
 
-// cost returns the tokens it takes to include those segments from a to b of text i
+// cost returns the tokens it takes to include those snippets from a to b of text i
 // that are not included yet.
 func (c *chooser) cost(i, a, b int) (n int) {
 	t := &c.texts[i]
 	for j := a; j <= b; j++ {
-		if !t.segments[j].included {
+		if !t.snippets[j].included {
 			n += t.count(j)
 		}
 	}
 	if n == 0 {
 		return 0
 	}
-	if a > 0 && !t.segments[a].included && !t.segments[a-1].included {
+	if a > 0 && !t.snippets[a].included && !t.snippets[a-1].included {
 		n += t.gapCost(a)
 	}
-	if b+1 < len(t.segments) && !t.segments[b].included {
-		if t.segments[b+1].included {
+	if b+1 < len(t.snippets) && !t.snippets[b].included {
+		if t.snippets[b+1].included {
 			n -= t.gapCost(b + 1)
 		} else {
 			n += t.gapCost(b + 1)
@@ -140,10 +140,10 @@ func (c *chooser) cost(i, a, b int) (n int) {
 		opened := t.section
 		for _, p := range c.required[t.section] {
 			with := &c.texts[p.text]
-			if with.segments[p.segment].included || p.text == i && p.segment >= a && p.segment <= b {
+			if with.snippets[p.snippet].included || p.text == i && p.snippet >= a && p.snippet <= b {
 				continue
 			}
-			n += with.count(p.segment)
+			n += with.count(p.snippet)
 			if with.section != opened && !c.open[with.section] {
 				opened = with.section
 				n += c.sections[opened].Heading
@@ -153,10 +153,10 @@ func (c *chooser) cost(i, a, b int) (n int) {
 	return max(n, 1)
 }
 
-// upTo returns the segments in the first size bytes of a text, at least one, without
+// upTo returns the snippets in the first size bytes of a text, at least one, without
 // those of low priority.
 func (t *text) upTo(size int) (all []int) {
-	for j, s := range t.segments {
+	for j, s := range t.snippets {
 		if s.lowPriority {
 			continue
 		}
@@ -168,7 +168,7 @@ func (t *text) upTo(size int) (all []int) {
 	return all
 }
 
-// include includes the segments from a to b of text i and returns true, if the total
+// include includes the snippets from a to b of text i and returns true, if the total
 // stays within limit tokens.
 func (c *chooser) include(i, a, b, limit int) bool {
 	n := c.cost(i, a, b)
@@ -181,18 +181,18 @@ func (c *chooser) include(i, a, b, limit int) bool {
 		c.open[t.section] = true
 		for _, p := range c.required[t.section] {
 			c.open[c.texts[p.text].section] = true
-			c.mark(p.text, p.segment, p.segment)
+			c.mark(p.text, p.snippet, p.snippet)
 		}
 	}
 	c.mark(i, a, b)
 	return true
 }
 
-// mark marks segments as included, and the names whose context is now included.
+// mark marks snippets as included, and the names whose context is now included.
 func (c *chooser) mark(i, a, b int) {
 	t := &c.texts[i]
 	for j := a; j <= b; j++ {
-		t.segments[j].included = true
+		t.snippets[j].included = true
 	}
 	a, b = t.includedAround(a, b)
 	for _, o := range t.between(a, b) {
@@ -202,26 +202,26 @@ func (c *chooser) mark(i, a, b int) {
 	}
 }
 
-// includedAround extends the range from a to b by the adjacent segments that are
+// includedAround extends the range from a to b by the adjacent snippets that are
 // included.
 func (t *text) includedAround(a, b int) (int, int) {
-	for n := 0; n < wide && a > 0 && t.segments[a-1].included; n++ {
+	for n := 0; n < wide && a > 0 && t.snippets[a-1].included; n++ {
 		a--
 	}
-	for n := 0; n < wide && b+1 < len(t.segments) && t.segments[b+1].included; n++ {
+	for n := 0; n < wide && b+1 < len(t.snippets) && t.snippets[b+1].included; n++ {
 		b++
 	}
 	return a, b
 }
 
-// wide is how many neighbouring segments may matter to the names in a segment.
+// wide is how many neighbouring snippets may matter to the names in a snippet.
 const wide = 40
 
-// between returns the occurrences in the segments from a to b.
+// between returns the occurrences in the snippets from a to b.
 func (t *text) between(a, b int) []occurrence {
-	bySegment := func(o occurrence, j int) int { return int(o.segment) - j }
-	from, _ := slices.BinarySearchFunc(t.named, a, bySegment)
-	to, _ := slices.BinarySearchFunc(t.named[from:], b+1, bySegment)
+	bySnippet := func(o occurrence, j int) int { return int(o.snippet) - j }
+	from, _ := slices.BinarySearchFunc(t.named, a, bySnippet)
+	to, _ := slices.BinarySearchFunc(t.named[from:], b+1, bySnippet)
 	return t.named[from : from+to]
 }
 
@@ -234,7 +234,7 @@ const (
 	inPlace           // the name and its context
 )
 
-// known returns how much the segments from a to b include about a name that occurs in
+// known returns how much the snippets from a to b include about a name that occurs in
 // one of them.
 func (o occurrence) known(a, b int) knowledge {
 	if int(o.from) >= a && int(o.to) <= b {
@@ -265,8 +265,8 @@ func (c *chooser) byWorth() {
 	for i := range c.texts {
 		t := &c.texts[i]
 		for k, o := range t.named {
-			if k == 0 || t.named[k-1].segment != o.segment {
-				offer(i, int(o.segment), int(o.segment))
+			if k == 0 || t.named[k-1].snippet != o.snippet {
+				offer(i, int(o.snippet), int(o.snippet))
 			}
 			if (k == 0 || t.named[k-1].from != o.from || t.named[k-1].to != o.to) && o.from != o.to {
 				offer(i, int(o.from), int(o.to))
@@ -303,7 +303,7 @@ const (
 	leastOfText = 300
 )
 
-// gain returns the worth of the names that become better known if the segments from a
+// gain returns the worth of the names that become better known if the snippets from a
 // to b of text i are included.
 func (c *chooser) gain(i, a, b int) (sum int64) {
 	t := &c.texts[i]
@@ -353,12 +353,12 @@ func (c *chooser) recordNames(what candidate) {
 	}
 }
 
-// A candidate is a run of segments that may be included.
+// A candidate is a run of snippets that may be included.
 type candidate struct {
 	gain     int64 // its worth when it was offered
 	cost     int   // in tokens
 	text     int
-	from, to int // segments, both included
+	from, to int // snippets, both included
 }
 
 // A queue has the most worthwhile candidate first. Among equals, it prefers the later

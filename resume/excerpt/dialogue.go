@@ -87,7 +87,7 @@ func (c *chooser) wholeDialogue(limit int) bool {
 	n := 0
 	for i := range c.texts {
 		if t := &c.texts[i]; t.Kind.isDialogue() {
-			for j := range t.segments {
+			for j := range t.snippets {
 				n += t.count(j)
 			}
 			if n += c.sections[t.section].Heading; n > limit {
@@ -96,8 +96,8 @@ func (c *chooser) wholeDialogue(limit int) bool {
 		}
 	}
 	for i := range c.texts {
-		if t := &c.texts[i]; t.Kind.isDialogue() && len(t.segments) > 0 {
-			c.include(i, 0, len(t.segments)-1, c.budget)
+		if t := &c.texts[i]; t.Kind.isDialogue() && len(t.snippets) > 0 {
+			c.include(i, 0, len(t.snippets)-1, c.budget)
 		}
 	}
 	return true
@@ -112,20 +112,20 @@ func (c *chooser) extend(i, most, limit int) {
 	}
 	t := &c.texts[i]
 	n := 0
-	for j := range t.segments {
-		if t.segments[j].included {
+	for j := range t.snippets {
+		if t.snippets[j].included {
 			n += t.count(j)
 		}
 	}
-	for a, b := 0, len(t.segments)-1; a <= b; {
-		j, end := a, len(t.segments)-1-b // how many segments from the end come before segment j
+	for a, b := 0, len(t.snippets)-1; a <= b; {
+		j, end := a, len(t.snippets)-1-b // how many snippets from the end come before snippet j
 		if t.Kind == User && a > 0 && end == 0 || t.Kind != User && a >= 3*(end+1) {
 			j = b
 			b--
 		} else {
 			a++
 		}
-		if t.segments[j].included {
+		if t.snippets[j].included {
 			continue
 		}
 		if n+t.count(j) > most && n > 0 || !c.include(i, j, j, limit) {
@@ -147,8 +147,8 @@ func (c *chooser) failures() {
 			continue
 		}
 		included[why] = true
-		j := slices.IndexFunc(t.segments, func(s segment) bool { return s.errorLine })
-		if !c.include(i, max(j-1, 0), min(j+1, len(t.segments)-1), limit) && !c.include(i, j, j, limit) {
+		j := slices.IndexFunc(t.snippets, func(s snippet) bool { return s.errorLine })
+		if !c.include(i, max(j-1, 0), min(j+1, len(t.snippets)-1), limit) && !c.include(i, j, j, limit) {
 			break
 		}
 	}
@@ -185,13 +185,13 @@ func (c *chooser) report(i, limit int) {
 		return
 	}
 	speech := 0
-	for _, s := range t.segments {
+	for _, s := range t.snippets {
 		if isProse(t.Text.Text[s.from:s.to]) {
 			speech += s.to - s.from
 		}
 	}
 	document := !t.Reproducible && speech*100 >= len(t.Text.Text)*proseShare
-	for j, s := range t.segments {
+	for j, s := range t.snippets {
 		if !s.lowPriority && (document || isProse(t.Text.Text[s.from:s.to])) && !c.include(i, j, j, limit) {
 			return
 		}
@@ -243,7 +243,7 @@ func (c *chooser) rest() {
 	c.callLines(c.budget)
 	for _, low := range []bool{false, true} {
 		for i := range slices.Backward(c.texts) {
-			for j, s := range c.texts[i].segments {
+			for j, s := range c.texts[i].snippets {
 				if s.lowPriority == low && !c.include(i, j, j, c.budget) {
 					break
 				}
@@ -257,8 +257,8 @@ func (c *chooser) rest() {
 func (c *chooser) closeGaps() {
 	for i := range c.texts {
 		t := &c.texts[i]
-		for j := 1; j < len(t.segments); j++ {
-			if !t.segments[j].included && t.segments[j-1].included && (j+1 == len(t.segments) || t.segments[j+1].included) && t.count(j) <= t.gapCost(j) {
+		for j := 1; j < len(t.snippets); j++ {
+			if !t.snippets[j].included && t.snippets[j-1].included && (j+1 == len(t.snippets) || t.snippets[j+1].included) && t.count(j) <= t.gapCost(j) {
 				c.include(i, j, j, c.used+gapTokens)
 			}
 		}
@@ -288,8 +288,8 @@ func (c *chooser) end(o Outputs) {
 			if !t.Kind.isDialogue() && o == ShortOutputs {
 				limit = min(c.used+room, c.budget)
 			}
-			for j := range t.segments {
-				if t.segments[j].lowPriority && o == WholeOutputs || c.include(k, j, j, limit) {
+			for j := range t.snippets {
+				if t.snippets[j].lowPriority && o == WholeOutputs || c.include(k, j, j, limit) {
 					continue
 				}
 				if limit == c.budget {

@@ -64,21 +64,21 @@ type History struct {
 	ids      map[string]int32
 }
 
-// A text is a Text with its segments.
+// A text is a Text with its snippets.
 type text struct {
 	Text
 	section  int
-	segments []segment
+	snippets []snippet
 	named    []occurrence // names, in order
 }
 
-// A place identifies a segment.
-type place struct{ text, segment int }
+// A place identifies a snippet.
+type place struct{ text, snippet int }
 
-// An occurrence is a name in a text, with the segments that include its context.
+// An occurrence is a name in a text, with the snippets that include its context.
 type occurrence struct {
 	name     int32
-	segment  int32
+	snippet  int32
 	from, to int32 // both included
 }
 
@@ -105,7 +105,7 @@ func Read(sections []Section) *History {
 	for i, s := range sections {
 		h.first = append(h.first, len(h.texts))
 		for _, t := range s.Texts {
-			h.texts = append(h.texts, text{Text: t, section: i, segments: segmentsOf(t)})
+			h.texts = append(h.texts, text{Text: t, section: i, snippets: snippetsOf(t)})
 		}
 	}
 	h.first = append(h.first, len(h.texts))
@@ -152,7 +152,7 @@ func (h *History) readTurns() {
 	last := 0
 	for i := range h.texts {
 		t := &h.texts[i]
-		if !t.Kind.isDialogue() || len(t.segments) == 0 {
+		if !t.Kind.isDialogue() || len(t.snippets) == 0 {
 			continue
 		}
 		if n := h.sections[t.section].Turn; len(h.turns) == 0 || n != last {
@@ -183,8 +183,8 @@ func (h *History) requiredFor(section int) (all []place) {
 				all = append(all, place{k, j})
 			}
 		}
-		for j := range t.segments {
-			if t.segments[j].errorLine {
+		for j := range t.snippets {
+			if t.snippets[j].errorLine {
 				all = append(all, place{k, j})
 			}
 		}
@@ -199,7 +199,7 @@ func (h *History) stats() []stat {
 	for i := range h.texts {
 		t := &h.texts[i]
 		var here []int32
-		for j, s := range t.segments {
+		for j, s := range t.snippets {
 			eachName(t.Text.Text[s.from:s.to], func(at int, n string) {
 				id, ok := h.ids[n]
 				if !ok {

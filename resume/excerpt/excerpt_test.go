@@ -106,9 +106,9 @@ func TestWithin(t *testing.T) {
 	}
 }
 
-// TestSegments checks that segments add up to the text. None may be longer than
+// TestSnippets checks that snippets add up to the text. None may be longer than
 // necessary, cut a character or cross the end of a line.
-func TestSegments(t *testing.T) {
+func TestSnippets(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for range 500 {
 		s := strings.ToValidUTF8(some(r, r.IntN(200)), "?")
@@ -116,13 +116,13 @@ func TestSegments(t *testing.T) {
 		if kind == Input {
 			s = strings.ReplaceAll(s, "\n", " ")
 		}
-		for _, seg := range segmentsOf(Text{Kind: kind, Text: s}) {
+		for _, seg := range snippetsOf(Text{Kind: kind, Text: s}) {
 			if seg.from != at || seg.to <= seg.from || !utf8.ValidString(s[seg.from:seg.to]) {
 				t.Fatalf("%q from %d to %d after %d", s, seg.from, seg.to, at)
 			}
 			line := strings.TrimLeftFunc(s[seg.from:seg.to], unicode.IsSpace) // blank lines belong to what follows
 			if i := strings.IndexByte(line, '\n'); i >= 0 && i != len(line)-1 || len(line) > longestWhole || line == "" && seg.to < len(s) {
-				t.Errorf("segment %q", s[seg.from:seg.to])
+				t.Errorf("snippet %q", s[seg.from:seg.to])
 			}
 			at = seg.to
 		}
@@ -132,9 +132,9 @@ func TestSegments(t *testing.T) {
 	}
 }
 
-// TestSegmentsOf checks that a sentence or line stays whole, and that a long input is
+// TestSnippetsOf checks that a sentence or line stays whole, and that a long input is
 // cut at the end of a line or member, never within an escape.
-func TestSegmentsOf(t *testing.T) {
+func TestSnippetsOf(t *testing.T) {
 	long := strings.Repeat("some words of no interest ", 12)
 	for _, tc := range []struct {
 		kind Kind
@@ -148,12 +148,12 @@ func TestSegmentsOf(t *testing.T) {
 	} {
 		text := strings.Join(tc.want, "")
 		var got []string
-		for _, s := range segmentsOf(Text{Kind: tc.kind, Text: text}) {
+		for _, s := range snippetsOf(Text{Kind: tc.kind, Text: text}) {
 			got = append(got, text[s.from:s.to])
 		}
 		for i, want := range tc.want {
 			if i >= len(got) || got[i] != want && !strings.HasPrefix(got[i], want) && !strings.HasSuffix(want, long) && want != long {
-				t.Errorf("segment %d of %q is not %q", i, got, want)
+				t.Errorf("snippet %d of %q is not %q", i, got, want)
 			}
 		}
 	}
@@ -318,7 +318,7 @@ func TestSurroundings(t *testing.T) {
 		kind  Kind
 		text  string
 		aside string
-		want  string // from the first segment to the last
+		want  string // from the first snippet to the last
 	}{
 		{Output, "one\ntwo\nthree\nsee parseHeader\nfour\nfive\nsix\n", "", "one\ntwo\nthree\nsee parseHeader\nfour\nfive\nsix\n"},
 		{Output, "far away\n" + strings.Repeat("before ", 6) + "\nsee parseHeader\n\n\n" + strings.Repeat("behind ", 6) + "\nfar away\n", "", strings.Repeat("before ", 6) + "\nsee parseHeader\n\n\n" + strings.Repeat("behind ", 6) + "\n"},
@@ -333,7 +333,7 @@ func TestSurroundings(t *testing.T) {
 		h := Read([]Section{{Texts: []Text{text}}})
 		got := &h.texts[0]
 		for _, o := range got.named {
-			if from, to := got.segments[o.from].from, got.segments[o.to].to; h.names[o.name].text == "parseHeader" && !strings.HasPrefix(tc.text[from:to], tc.want) {
+			if from, to := got.snippets[o.from].from, got.snippets[o.to].to; h.names[o.name].text == "parseHeader" && !strings.HasPrefix(tc.text[from:to], tc.want) {
 				t.Errorf("%q of %q", tc.text[from:to], tc.text)
 			}
 		}

@@ -14,7 +14,7 @@ type NameIn struct {
 func NamesIn(texts []Text) (all []NameIn) {
 	h := &History{ids: map[string]int32{}}
 	for _, t := range texts {
-		h.texts = append(h.texts, text{Text: t, segments: segmentsOf(t)})
+		h.texts = append(h.texts, text{Text: t, snippets: snippetsOf(t)})
 	}
 	for id, s := range h.stats() {
 		name := h.names[id].text

@@ -50,20 +50,20 @@ func (c *chooser) empty(section int) bool {
 func (t *text) render() (spelled string, whole bool) {
 	var b strings.Builder
 	whole = true
-	for j := 0; j < len(t.segments); j++ {
-		s := &t.segments[j]
+	for j := 0; j < len(t.snippets); j++ {
+		s := &t.snippets[j]
 		if s.included {
 			b.WriteString(t.Text.Text[s.from:s.to])
 			continue
 		}
 		whole = false
 		k := j
-		for k+1 < len(t.segments) && !t.segments[k+1].included {
+		for k+1 < len(t.snippets) && !t.snippets[k+1].included {
 			k++
 		}
-		left := t.Text.Text[s.from:t.segments[k].to]
+		left := t.Text.Text[s.from:t.snippets[k].to]
 		lines := strings.Count(left, "\n")
-		last := k+1 == len(t.segments)
+		last := k+1 == len(t.snippets)
 		if last && !strings.HasSuffix(left, "\n") {
 			lines++
 		}
@@ -93,12 +93,12 @@ func (t *text) render() (spelled string, whole bool) {
 	return b.String(), whole
 }
 
-// endsSentence reports whether segment j is included and ends a sentence within its
+// endsSentence reports whether snippet j is included and ends a sentence within its
 // line.
 func (t *text) endsSentence(j int) bool {
-	if j < 0 || !t.segments[j].included || t.segments[j].to < 2 {
+	if j < 0 || !t.snippets[j].included || t.snippets[j].to < 2 {
 		return false
 	}
-	end := t.Text.Text[t.segments[j].to-2 : t.segments[j].to]
+	end := t.Text.Text[t.snippets[j].to-2 : t.snippets[j].to]
 	return end[1] == ' ' && strings.IndexByte(".!?", end[0]) >= 0
 }

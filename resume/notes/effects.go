@@ -115,7 +115,7 @@ func (s script) effects() (all []effect) {
 // madeAgain reports whether one of the commands may recreate the file of this name:
 // named if a command contains the name, anywhere if it may write any file. Commands
 // with known effects are not guessed at.
-func madeAgain(later []command, name string) (named, anywhere bool) {
+func madeAgain(later []simpleCommand, name string) (named, anywhere bool) {
 	for _, c := range later {
 		words := c.run
 		if len(words) == 0 || c.printsErrors() || words[0] == "git" || c.looks && len(c.targets) == 0 {

@@ -289,7 +289,7 @@ func MayLeave(t schema.Tool) bool {
 	for _, c := range script.commands {
 		names = append(names, c.staged()...)
 	}
-	return script.mayChange() || slices.ContainsFunc(script.commands, func(c command) bool {
+	return script.mayChange() || slices.ContainsFunc(script.commands, func(c simpleCommand) bool {
 		return slices.ContainsFunc(c.targets, func(into target) bool {
 			return !slices.ContainsFunc(names, func(name string) bool { return strings.HasSuffix(name, clean(into.path)) })
 		})
@@ -299,14 +299,14 @@ func MayLeave(t schema.Tool) bool {
 // mayChange reports whether a script has commands that may change files, other than by what
 // they print. A command that commits does not.
 func (s script) mayChange() bool {
-	return slices.ContainsFunc(s.commands, func(c command) bool {
+	return slices.ContainsFunc(s.commands, func(c simpleCommand) bool {
 		return len(c.run) > 0 && len(c.staged()) == 0 && (!c.looks || matches("writing programs", strings.Join(c.run, " ")))
 	})
 }
 
 // staged returns the words of a git command that adds files to a commit, or sends commits, from its
 // verb on; nil for every other command.
-func (c command) staged() []string {
+func (c simpleCommand) staged() []string {
 	if len(c.run) == 0 || c.run[0] != "git" {
 		return nil
 	}

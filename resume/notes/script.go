@@ -10,14 +10,14 @@ import (
 
 // A script is a parsed shell command line, as far as its meaning is clear.
 type script struct {
-	commands   []command
+	commands   []simpleCommand
 	sequential bool // each command runs only if the one before it succeeded
 	piped      bool
 	writes     bool // redirects into a file
 }
 
-// A command is a simple command of a script.
-type command struct {
+// A simpleCommand is a simple command of a script.
+type simpleCommand struct {
 	words   []string
 	literal []bool   // by word: it is literal
 	run     []string // words without those before the name of the program
@@ -34,13 +34,13 @@ type target struct {
 }
 
 // onlyPrints reports whether a command only prints its words or its input.
-func (c command) onlyPrints() bool {
+func (c simpleCommand) onlyPrints() bool {
 	return len(c.run) > 0 && slices.Contains([]string{"cat", "echo", "printf", ":"}, c.run[0])
 }
 
 // printsErrors reports whether a command prints an error when it fails, so that
 // silence means success, and is not just a test of a condition.
-func (c command) printsErrors() bool {
+func (c simpleCommand) printsErrors() bool {
 	return len(c.run) > 0 && listed("complaining programs", c.run[0])
 }
 
@@ -62,7 +62,7 @@ func parse(source string) script {
 	if len(p.commands) == 0 && err != nil { // another shell's syntax, or an unclosed quote
 		for _, l := range strings.FieldsFunc(source, func(r rune) bool { return strings.ContainsRune("\n;&|", r) }) {
 			if words := strings.Fields(strings.NewReplacer("'", "", `"`, "").Replace(l)); len(words) > 0 {
-				p.add(command{words: words, literal: make([]bool, len(words))})
+				p.add(simpleCommand{words: words, literal: make([]bool, len(words))})
 			}
 		}
 	}
@@ -102,7 +102,7 @@ func (p *parser) statement(st *syntax.Stmt, sure, ok bool) {
 		switch c.Op {
 		case syntax.AndStmt:
 			p.statement(c.X, sure, ok)
-			p.statement(c.Y, sure && (ok || !slices.ContainsFunc(p.commands[from:], func(c command) bool { return !c.printsErrors() })), ok)
+			p.statement(c.Y, sure && (ok || !slices.ContainsFunc(p.commands[from:], func(c simpleCommand) bool { return !c.printsErrors() })), ok)
 		case syntax.OrStmt:
 			p.sequential = false
 			p.statement(c.X, sure, false)
@@ -134,7 +134,7 @@ func (p *parser) statement(st *syntax.Stmt, sure, ok bool) {
 
 // call adds a simple command.
 func (p *parser) call(args []*syntax.Word, redirs []*syntax.Redirect, sure bool) {
-	c := command{certain: sure, targets: p.redirect(redirs)}
+	c := simpleCommand{certain: sure, targets: p.redirect(redirs)}
 	for _, w := range args {
 		word, plain := p.word(w)
 		c.words, c.literal = append(c.words, word), append(c.literal, plain)
@@ -149,7 +149,7 @@ func (p *parser) call(args []*syntax.Word, redirs []*syntax.Redirect, sure bool)
 }
 
 // add adds a command with its words.
-func (p *parser) add(c command) {
+func (p *parser) add(c simpleCommand) {
 	c.run = withoutPrefix(c.words)
 	c.looks = len(c.run) > 0 && isReadOnly(c.run)
 	p.commands = append(p.commands, c)

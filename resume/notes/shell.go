@@ -66,7 +66,7 @@ func (s script) key() string {
 			return fileKey + safePath(into[len(into)-1].path)
 		}
 	}
-	return commandKey + cmp.Or(s.changes(), s.chain(func(command) bool { return true }))
+	return commandKey + cmp.Or(s.changes(), s.chain(func(simpleCommand) bool { return true }))
 }
 
 // foundNothing reports whether a nonzero exit code only means that nothing was found,
@@ -79,7 +79,7 @@ func foundNothing(t schema.Tool) bool {
 const chained = " && "
 
 // chain returns the commands of a script that keep accepts, as one line.
-func (s script) chain(keep func(command) bool) string {
+func (s script) chain(keep func(simpleCommand) bool) string {
 	var parts []string
 	for _, c := range s.commands {
 		if len(c.run) > 0 && keep(c) {
@@ -93,7 +93,7 @@ func (s script) chain(keep func(command) bool) string {
 // changes returns the chain of commands that do more than look or change folder; ""
 // if there are none.
 func (s script) changes() string {
-	return s.chain(func(c command) bool { return !c.looks })
+	return s.chain(func(c simpleCommand) bool { return !c.looks })
 }
 
 // readOnly reports whether a script changes nothing.

@@ -28,24 +28,24 @@ type Binder struct {
 // in the conversation of that session. A binding without segments means that the session
 // is not ours.
 func (bd *Binder) Bind(agent inject.Agent, nativeID, transcript string) (*binding.Binding, error) {
-	return bd.bind(session{agent: agent, id: nativeID, transcript: transcript})
+	return bd.bind(nativeSession{agent: agent, id: nativeID, transcript: transcript})
 }
 
 // BindResumed is [Binder.Bind] for a session that its agent resumes. Another machine may have
 // continued it in other conversations since, so their sources are read again.
 func (bd *Binder) BindResumed(agent inject.Agent, nativeID, transcript string) (*binding.Binding, error) {
-	return bd.bindListed(session{agent: agent, id: nativeID, transcript: transcript})
+	return bd.bindListed(nativeSession{agent: agent, id: nativeID, transcript: transcript})
 }
 
-// A session is a native session to bind.
-type session struct {
+// A nativeSession is a session of an agent, with what is known about its transcript.
+type nativeSession struct {
 	agent      inject.Agent
 	id         string
 	transcript string             // empty: unknown
 	opened     *inject.Transcript // by an import, which saves the binding of a new session itself; nil: not open
 }
 
-func (bd *Binder) bind(n session) (*binding.Binding, error) {
+func (bd *Binder) bind(n nativeSession) (*binding.Binding, error) {
 	known, err := bd.ws.Registry.Sessions.Get(n.agent.Name(), n.id)
 	if err != nil {
 		return nil, err
@@ -75,7 +75,7 @@ func (bd *Binder) bind(n session) (*binding.Binding, error) {
 
 // bindListed is Bind for callers that can afford to look at all conversations. It also finds
 // sources that git brought and that neither the registry nor the cache knows.
-func (bd *Binder) bindListed(n session) (*binding.Binding, error) {
+func (bd *Binder) bindListed(n nativeSession) (*binding.Binding, error) {
 	b, err := bd.bind(n)
 	if err != nil || len(b.Segments) == 0 {
 		return b, err
@@ -99,7 +99,7 @@ func (bd *Binder) bindListed(n session) (*binding.Binding, error) {
 
 // update updates a binding with the conversations that were removed or named since it was
 // written.
-func (bd *Binder) update(n session, b *binding.Binding) error {
+func (bd *Binder) update(n nativeSession, b *binding.Binding) error {
 	if n.transcript != "" {
 		b.Transcript = n.transcript
 	}
@@ -148,7 +148,7 @@ func (bd *Binder) staysRemoved(agent, nativeID string, s binding.Segment) (bool,
 }
 
 // segments looks up the segments of a session.
-func (bd *Binder) segments(n session) ([]binding.Segment, error) {
+func (bd *Binder) segments(n nativeSession) ([]binding.Segment, error) {
 	of := bd.ws.Index.OfSession
 	if n.opened == nil && n.transcript != "" && len(bd.forks.transcripts.rootsOf(n.agent, n.transcript)) == 0 {
 		of = bd.ws.Index.OfEmpty
@@ -162,7 +162,7 @@ func (bd *Binder) segments(n session) ([]binding.Segment, error) {
 
 // rebind returns a new binding with these segments. From the old binding it takes what does not
 // depend on segments.
-func (bd *Binder) rebind(n session, segments []binding.Segment, old *binding.Binding) (*binding.Binding, error) {
+func (bd *Binder) rebind(n nativeSession, segments []binding.Segment, old *binding.Binding) (*binding.Binding, error) {
 	b := &binding.Binding{Segments: segments, Seen: bd.catalog.seen()}
 	if old != nil {
 		b.Transcript, b.Roots, b.Version, b.Permission = old.Transcript, old.Roots, old.Version, old.Permission

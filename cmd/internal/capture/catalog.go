@@ -25,8 +25,8 @@ type catalog struct {
 
 // A scan holds cached lookups.
 type scan struct {
-	all   func() ([]store.Entry, error)     // the conversations at the start
-	named func() (map[native]string, error) // conversations by session: see namedAmong
+	all   func() ([]store.Entry, error)        // the conversations at the start
+	named func() (map[sessionID]string, error) // conversations by session: see namedAmong
 	seen  string
 	roots map[string]map[string]bool // by agent: the first lines of our sessions
 	inGit func() map[string]inBranch
@@ -43,7 +43,7 @@ func (c *catalog) start(list func() ([]store.Entry, error)) {
 	c.scan = &scan{
 		all: all, seen: c.ws.Index.Seen(), roots: map[string]map[string]bool{}, unwanted: map[string]unwanted{},
 		located: map[string]located{}, scanned: map[string]scanned{},
-		named: sync.OnceValues(func() (map[native]string, error) {
+		named: sync.OnceValues(func() (map[sessionID]string, error) {
 			entries, err := all()
 			return namedAmong(entries), err
 		}),
@@ -95,15 +95,15 @@ func (c *catalog) namedIn(agent, nativeID string) string {
 	if err != nil {
 		return ""
 	}
-	return named[native{agent, nativeID}]
+	return named[sessionID{agent, nativeID}]
 }
 
 // namedAmong maps the sources of conversations to the conversations' paths.
-func namedAmong(all []store.Entry) map[native]string {
-	named := map[native]string{}
+func namedAmong(all []store.Entry) map[sessionID]string {
+	named := map[sessionID]string{}
 	for _, e := range slices.SortedFunc(slices.Values(all), func(a, b store.Entry) int { return strings.Compare(a.Path, b.Path) }) {
 		for _, src := range e.Session.Sources {
-			named[native{src.Agent, src.NativeID}] += e.Path + " " + src.From + " " + src.After + "\n"
+			named[sessionID{src.Agent, src.NativeID}] += e.Path + " " + src.From + " " + src.After + "\n"
 		}
 	}
 	return named
@@ -166,5 +166,5 @@ func (c *catalog) recorded(id string) *schema.Session {
 	return nil
 }
 
-// A native identifies a native session.
-type native struct{ agent, id string }
+// A sessionID identifies a native session.
+type sessionID struct{ agent, id string }

@@ -29,7 +29,7 @@ type forks struct {
 // repeats the lines of its original, from the beginning or from the last compaction
 // (Claude Code 2.1.329). If the session already has segments, only the lines before them
 // can belong to a fork.
-func (f *forks) bindFork(n session, b *binding.Binding) error {
+func (f *forks) bindFork(n nativeSession, b *binding.Binding) error {
 	var roots []string
 	if n.opened != nil {
 		roots = n.opened.Roots
@@ -126,7 +126,7 @@ func (f *forks) bindSkipped(agent inject.Agent, nativeID, root string) {
 // is not one of our sessions, and whether the user stopped the last of them. If several
 // sessions begin alike because one is a fork of the other, it picks the one with which the
 // fork shares most of its last lines.
-func (f *forks) shared(n session, root string) (segments []binding.Segment, stopped bool) {
+func (f *forks) shared(n nativeSession, root string) (segments []binding.Segment, stopped bool) {
 	known := f.bindings.All(n.agent.Name())
 	delete(known, schema.PathElement(n.id)+".json")
 	for name, b := range known {

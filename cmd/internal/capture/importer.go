@@ -52,8 +52,8 @@ type Imported struct {
 type Importer struct {
 	c       *Capture
 	opts    ImportOptions
-	closed  []store.Entry                 // conversations whose sources cannot be read
-	here    map[native][]registry.Segment // segments, by session, of the conversations that existed at the start
+	closed  []store.Entry                    // conversations whose sources cannot be read
+	here    map[sessionID][]registry.Segment // segments, by session, of the conversations that existed at the start
 	imports *imports
 	next    string // the file after the one that is imported
 	ahead   *ahead // nil if there is none
@@ -84,7 +84,7 @@ func (c *Capture) NewImporter(opts ImportOptions) (*Importer, error) {
 	if _, ok := c.ws.Env.Agent(opts.Agent); opts.Agent != "" && !ok {
 		return nil, &AgentError{Agent: opts.Agent, Known: c.ws.Env.AgentNames()}
 	}
-	im := &Importer{c: c, opts: opts, here: map[native][]registry.Segment{}, imports: &imports{ws: c.ws, sound: map[string]store.Entry{}}}
+	im := &Importer{c: c, opts: opts, here: map[sessionID][]registry.Segment{}, imports: &imports{ws: c.ws, sound: map[string]store.Entry{}}}
 	all, err := c.catalog.entries()
 	if err != nil {
 		return nil, err
@@ -106,7 +106,7 @@ func (c *Capture) NewImporter(opts ImportOptions) (*Importer, error) {
 func (im *Importer) know(all []store.Entry) {
 	for _, e := range all {
 		for _, src := range e.Session.Sources {
-			of := native{src.Agent, src.NativeID}
+			of := sessionID{src.Agent, src.NativeID}
 			im.here[of] = append(im.here[of], registry.Segment{Path: e.Path, ID: e.Session.ID, From: src.From})
 		}
 		if !e.Waiting && len(e.Twins)+len(e.Damage) == 0 {
@@ -183,7 +183,7 @@ func (im *Importer) asked(ctx context.Context, agent inject.Agent, file string) 
 				return err
 			}
 		}
-		return errors.Join(im.c.ws.Removed.Unskip(agent.Name(), t.NativeID), im.c.ws.Removed.BringBack(ctx, agent.Name(), t.NativeID, beginnings(t), im.here[native{agent.Name(), t.NativeID}]), im.c.withheld.want(agent, t, file))
+		return errors.Join(im.c.ws.Removed.Unskip(agent.Name(), t.NativeID), im.c.ws.Removed.BringBack(ctx, agent.Name(), t.NativeID, beginnings(t), im.here[sessionID{agent.Name(), t.NativeID}]), im.c.withheld.want(agent, t, file))
 	})
 	return out, nativeID, err
 }
@@ -240,7 +240,7 @@ func (im *Importer) take(in *ingestion, t *inject.Transcript, file string) (*Imp
 		file = abs
 	}
 	out := &Imported{Agent: t.Agent, Warnings: t.Warnings}
-	b, err := im.c.bindListed(session{in.agent, t.NativeID, file, t})
+	b, err := im.c.bindListed(nativeSession{in.agent, t.NativeID, file, t})
 	if err != nil {
 		return out, err
 	}

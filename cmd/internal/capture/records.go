@@ -37,21 +37,20 @@ func (c *Capture) Recorded(ctx context.Context, e store.Entry, natives []string)
 	if err != nil {
 		return nil, false, err
 	}
-	type native struct{ agent, id string }
-	var sessions []native
+	var sessions []sessionID
 	for _, src := range e.Session.Sources {
-		sessions = append(sessions, native{src.Agent, src.NativeID})
+		sessions = append(sessions, sessionID{src.Agent, src.NativeID})
 	}
 	whole = len(sessions) > 0
 	for _, id := range natives {
-		if slices.ContainsFunc(sessions, func(n native) bool { return n.id == id }) {
+		if slices.ContainsFunc(sessions, func(n sessionID) bool { return n.id == id }) {
 			continue
 		}
 		for _, agent := range c.ws.Env.Agents {
-			sessions = append(sessions, native{agent.Name(), id})
+			sessions = append(sessions, sessionID{agent.Name(), id})
 		}
 	}
-	done := map[native]bool{}
+	done := map[sessionID]bool{}
 	var errs []error
 	for _, n := range sessions {
 		if done[n] {
@@ -68,7 +67,7 @@ func (c *Capture) Recorded(ctx context.Context, e store.Entry, natives []string)
 			whole = false
 			continue
 		}
-		rec, ok, err := c.recordedIn(ctx, nativeSession{agent, n.id, file}, recipient{e, all, list})
+		rec, ok, err := c.recordedIn(ctx, nativeSession{agent: agent, id: n.id, transcript: file}, recipient{e, all, list})
 		if errors.Is(err, fs.ErrNotExist) {
 			ok, err = false, nil
 		}
@@ -79,13 +78,6 @@ func (c *Capture) Recorded(ctx context.Context, e store.Entry, natives []string)
 		list = append(list, rec)
 	}
 	return list, whole, errors.Join(errs...)
-}
-
-// A nativeSession is a session of an agent, and its transcript.
-type nativeSession struct {
-	agent inject.Agent
-	id    string
-	file  string
 }
 
 // A recipient is a conversation that transcripts are read for.
@@ -109,12 +101,12 @@ func (c *Capture) recordedIn(ctx context.Context, n nativeSession, e recipient) 
 	if !slices.ContainsFunc(segments, func(s binding.Segment) bool { return ours(&s) }) {
 		return rec, false, nil
 	}
-	t, err := agent.Open(n.file, inject.Options{Strip: c.ws.Prompts.Strip, Continues: binding.Continues(segments)})
+	t, err := agent.Open(n.transcript, inject.Options{Strip: c.ws.Prompts.Strip, Continues: binding.Continues(segments)})
 	if err != nil {
 		return rec, false, err
 	}
 	defer t.Close()
-	b := &binding.Binding{Transcript: n.file, Segments: segments}
+	b := &binding.Binding{Transcript: n.transcript, Segments: segments}
 	if cached, ok := c.Cached(agent.Name(), n.id); ok {
 		b.Roots = cached.Roots
 	}
@@ -144,7 +136,7 @@ func (c *Capture) recordedIn(ctx context.Context, n nativeSession, e recipient) 
 	}
 	r := newRouter(rd, at, t)
 	r.again = true
-	rec = Records{Agent: agent.Name(), File: n.file, Subagents: map[string]Subagent{}}
+	rec = Records{Agent: agent.Name(), File: n.transcript, Subagents: map[string]Subagent{}}
 	r.sink = func(segment int, b schema.Batch) {
 		if ours(&r.segments[segment]) {
 			rec.Batch.Messages = append(rec.Batch.Messages, b.Messages...)
@@ -169,7 +161,7 @@ func (c *Capture) recordedIn(ctx context.Context, n nativeSession, e recipient) 
 	if err != nil {
 		return rec, false, err
 	}
-	subs, err := agent.Subagents(n.file)
+	subs, err := agent.Subagents(n.transcript)
 	if err != nil {
 		return rec, false, err
 	}

@@ -108,7 +108,7 @@ func (sc *scans) write(agent inject.Agent, l scanned) {
 	named := namedAmong(all)
 	for _, n := range l.fresh {
 		row := l.At[n.Path]
-		row.In = named[native{agent.Name(), n.NativeID}]
+		row.In = named[sessionID{agent.Name(), n.NativeID}]
 		if b, ok := sc.bindings.Cached(agent.Name(), n.NativeID); ok && len(b.Segments) > 0 {
 			row.Roots = b.Roots
 		}
@@ -142,7 +142,7 @@ func (sc *scans) foreign() *foreignSessions {
 
 // isForeign reports whether a session is known to be foreign. One that was bound since then is
 // not.
-func (sc *scans) isForeign(known *foreignSessions, n native) bool {
+func (sc *scans) isForeign(known *foreignSessions, n sessionID) bool {
 	if !known.Are[n.agent+" "+n.id] {
 		return false
 	}
@@ -150,7 +150,7 @@ func (sc *scans) isForeign(known *foreignSessions, n native) bool {
 	return !ok || len(b.Segments) == 0
 }
 
-func (known *foreignSessions) add(n native) { known.Are[n.agent+" "+n.id], known.fresh = true, true }
+func (known *foreignSessions) add(n sessionID) { known.Are[n.agent+" "+n.id], known.fresh = true, true }
 
 func (sc *scans) keepForeign(known *foreignSessions) {
 	if known.fresh {

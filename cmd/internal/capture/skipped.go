@@ -14,7 +14,7 @@ import (
 // user then undoes the skip, they must not look new.
 func (s *syncRun) noteSkipped(agent inject.Agent, n inject.SessionRef) error {
 	c, here := s.c, s.c.ws.Here.Workspace()
-	b, err := c.bindListed(session{agent: agent, id: n.NativeID, transcript: n.Path})
+	b, err := c.bindListed(nativeSession{agent: agent, id: n.NativeID, transcript: n.Path})
 	if err != nil || len(b.Segments) == 0 {
 		return err
 	}

@@ -202,7 +202,7 @@ func (c *Capture) SkipSession(agent inject.Agent, nativeID string) error {
 func (c *Capture) Source(ctx context.Context, agent inject.Agent, nativeID string, o Options) (appended int, err error) {
 	err = c.Locked(agent.Name(), nativeID, func() error {
 		file, ok, locateErr := agent.Locate(c.ws.Env.Machine, nativeID)
-		b, err := c.bindListed(session{agent: agent, id: nativeID, transcript: file})
+		b, err := c.bindListed(nativeSession{agent: agent, id: nativeID, transcript: file})
 		if err != nil {
 			return err
 		}

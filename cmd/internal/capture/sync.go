@@ -127,8 +127,8 @@ type syncRun struct {
 	c       *Capture
 	ctx     context.Context
 	opts    SyncOptions
-	at      *worktrees.Folders              // the folders whose sessions belong to this workspace
-	sources func() (map[native]bool, error) // see findSources; the folder of a session usually decides
+	at      *worktrees.Folders                 // the folders whose sessions belong to this workspace
+	sources func() (map[sessionID]bool, error) // see findSources; the folder of a session usually decides
 	out     *SyncResult
 
 	foreign *foreignSessions
@@ -146,7 +146,7 @@ func (s *syncRun) ours(agent inject.Agent) (ours []inject.SessionRef, err error)
 			ours = append(ours, n)
 			continue
 		}
-		listed, err := s.isListed(native{agent.Name(), n.NativeID})
+		listed, err := s.isListed(sessionID{agent.Name(), n.NativeID})
 		switch {
 		case err != nil:
 			return nil, err
@@ -164,7 +164,7 @@ func (s *syncRun) ours(agent inject.Agent) (ours []inject.SessionRef, err error)
 // isListed reports whether a conversation lists a session as a source. Only a sync that the
 // user asked for looks at the conversations again if nothing seems to have changed since the
 // last one.
-func (s *syncRun) isListed(n native) (bool, error) {
+func (s *syncRun) isListed(n sessionID) (bool, error) {
 	if s.opts.Own && s.c.scans.isForeign(s.foreign, n) {
 		return false, nil
 	}
@@ -172,7 +172,7 @@ func (s *syncRun) isListed(n native) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	listed := ids[native{n.agent, schema.PathElement(n.id)}]
+	listed := ids[sessionID{n.agent, schema.PathElement(n.id)}]
 	if !listed {
 		s.foreign.add(n)
 	}
@@ -200,14 +200,14 @@ func (s *syncRun) gone(agent inject.Agent, n inject.SessionRef) bool {
 // findSources returns the sessions that conversations were captured from, with the file
 // names derived from their ids. With Restore it includes sessions captured in a work tree
 // that is gone with its conversations.
-func (s *syncRun) findSources() (map[native]bool, error) {
+func (s *syncRun) findSources() (map[sessionID]bool, error) {
 	named, err := s.c.catalog.scan.named()
 	if err != nil {
 		return nil, err
 	}
-	ids := map[native]bool{}
+	ids := map[sessionID]bool{}
 	for of := range named {
-		ids[native{of.agent, schema.PathElement(of.id)}] = true
+		ids[sessionID{of.agent, schema.PathElement(of.id)}] = true
 	}
 	for _, agent := range s.c.ws.Env.Agents {
 		if !s.opts.Restore {
@@ -215,7 +215,7 @@ func (s *syncRun) findSources() (map[native]bool, error) {
 		}
 		if err := s.c.ws.Registry.Sessions.Each(agent.Name(), func(name string, known registry.Session) {
 			if len(known.In(s.c.ws.Here.Same)) > 0 {
-				ids[native{agent.Name(), name}] = true
+				ids[sessionID{agent.Name(), name}] = true
 			}
 		}); err != nil {
 			return nil, err
@@ -295,7 +295,7 @@ func (s *syncRun) capture(agent inject.Agent, n inject.SessionRef) (ours bool, e
 // returns has no segments, the session goes into none. The caller holds the session's
 // lock.
 func (s *syncRun) captureBound(agent inject.Agent, n inject.SessionRef) (*binding.Binding, error) {
-	b, err := s.c.bindListed(session{agent: agent, id: n.NativeID, transcript: n.Path})
+	b, err := s.c.bindListed(nativeSession{agent: agent, id: n.NativeID, transcript: n.Path})
 	if err != nil {
 		return b, err
 	}

@@ -45,7 +45,7 @@ func (w *withheld) rootsOfSkipped(agent inject.Agent, nativeID string) []string 
 // repeatedBy reports whether a session whose transcript begins with the line root is a
 // fork of a session that the user removed or skipped, and repeats content the user does
 // not want here.
-func (w *withheld) repeatedBy(n session, root string) (bool, error) {
+func (w *withheld) repeatedBy(n nativeSession, root string) (bool, error) {
 	known, err := w.ws.Registry.Sessions.Get(n.agent.Name(), n.id)
 	if err != nil || known.Wanted {
 		return false, err
@@ -108,7 +108,7 @@ func (w *withheld) of(agent inject.Agent) (unwanted, error) {
 // sharesUncaptured reports whether a transcript repeats messages of these sessions that are
 // in no conversation. It may repeat what was captured before the user skipped the session.
 // If a transcript cannot be read, it is assumed to repeat them.
-func (w *withheld) sharesUncaptured(n session, sessions []string, have map[string]bool) bool {
+func (w *withheld) sharesUncaptured(n nativeSession, sessions []string, have map[string]bool) bool {
 	private := map[string]bool{}
 	for _, id := range sessions {
 		file, ok, _ := n.agent.Locate(w.ws.Env.Machine, id)
@@ -173,7 +173,7 @@ func (w *withheld) want(agent inject.Agent, t *inject.Transcript, transcript str
 	if len(t.Roots) == 0 {
 		return nil
 	}
-	if is, err := w.repeatedBy(session{agent: agent, id: t.NativeID, transcript: transcript}, t.Roots[0]); err != nil || !is {
+	if is, err := w.repeatedBy(nativeSession{agent: agent, id: t.NativeID, transcript: transcript}, t.Roots[0]); err != nil || !is {
 		return err
 	}
 	return w.ws.Registry.Sessions.Update(agent.Name(), t.NativeID, func(s *registry.Session) { s.Wanted = true })

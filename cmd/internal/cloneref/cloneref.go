@@ -84,7 +84,7 @@ type state struct {
 	treeRef string // the ref of the work tree
 	treeTip string // its commit, or empty
 	base    string // the same, or empty if it does not count
-	fetched []git.Tip
+	fetched []git.RefTip
 	like    string // any commit of the repository, for the length of its ids; or empty
 }
 
@@ -99,7 +99,7 @@ func (r Ref) look(ctx context.Context) (st state, err error) {
 		return st, err
 	}
 	st.treeRef = treeRefs + name
-	tips, err := git.Tips(ctx, root, ownRef, st.treeRef, fetchedRefs)
+	tips, err := git.RefTips(ctx, root, ownRef, st.treeRef, fetchedRefs)
 	if err != nil {
 		return st, err
 	}

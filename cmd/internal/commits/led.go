@@ -72,7 +72,7 @@ func (c Commits) trace(ctx context.Context, commit git.Logged, shown *history.Sh
 		}
 		changed, may := notes.Changed(call), notes.MayChange(call)
 		made := madeBy(call, commit)
-		if may && !made && commits(call) {
+		if may && !made && madeCommits(call) {
 			may = notes.MayLeave(call)
 		}
 		switch {
@@ -81,7 +81,7 @@ func (c Commits) trace(ctx context.Context, commit git.Logged, shown *history.Sh
 		case may && staged == asked.ID:
 			staged = ""
 		}
-		if commits(call) && !made && staged == asked.ID { // what this message led to so far, if only perhaps, is in that commit
+		if madeCommits(call) && !made && staged == asked.ID { // what this message led to so far, if only perhaps, is in that commit
 			may = false
 			t.may = slices.DeleteFunc(t.may, func(m schema.Message) bool { return m.ID == asked.ID })
 		}

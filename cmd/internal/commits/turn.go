@@ -26,8 +26,8 @@ func madeBy(t schema.Tool, commit git.Logged) bool {
 	return false
 }
 
-// commits reports whether a call made any commits. The call fails if a hook refuses one.
-func commits(t schema.Tool) bool {
+// madeCommits reports whether a call made any commits. The call fails if a hook refuses one.
+func madeCommits(t schema.Tool) bool {
 	_, after, found := bytes.Cut(t.Input, []byte("git "))
 	return found && schema.KindOf(t.Name) == schema.ShellTool && bytes.Contains(after, []byte("commit ")) && notes.Outcome(t) == notes.OK
 }

@@ -31,7 +31,7 @@ func AppendFold(dst []byte, s string) []byte {
 			dst = append(dst, "ss"...)
 			continue
 		}
-		dst = utf8.AppendRune(dst, Fold(r))
+		dst = utf8.AppendRune(dst, FoldRune(r))
 	}
 	return dst
 }
@@ -46,9 +46,9 @@ func IsFolded(s string) bool {
 	return true
 }
 
-// Fold returns the same rune for all runes that differ only in case: the ASCII
+// FoldRune returns the same rune for all runes that differ only in case: the ASCII
 // lower-case letter if there is one, otherwise the first in Unicode.
-func Fold(r rune) rune {
+func FoldRune(r rune) rune {
 	if r < utf8.RuneSelf {
 		if 'A' <= r && r <= 'Z' {
 			r += 'a' - 'A'

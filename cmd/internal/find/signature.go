@@ -40,7 +40,7 @@ func SignatureOf(title, folder string, name []byte) Signature {
 		for _, c := range text {
 			camel := unicode.IsLower(last) && unicode.IsUpper(c)
 			if camel || separates(last) {
-				if f := Fold(c); 'a' <= f && f <= 'z' {
+				if f := FoldRune(c); 'a' <= f && f <= 'z' {
 					s |= 1 << (initialsAt + f - 'a')
 				}
 			}

@@ -27,8 +27,8 @@ const (
 	maxDepth    = 8       // of nested folders
 )
 
-// A tip is the end of a local or remote branch, or of a stash.
-type tip struct {
+// A branchTip is the end of a local or remote branch, or of a stash.
+type branchTip struct {
 	name string // as git accepts it
 	tree string // id of the searched folder
 }
@@ -72,7 +72,7 @@ type view struct {
 	ctx     context.Context // ends when the time is up
 	root    string
 	objects objects
-	tips    []tip              // newest first
+	tips    []branchTip        // newest first
 	trees   map[string][]child // read so far, by id
 	cut     bool               // there is more than the limits allow to read
 }
@@ -135,7 +135,7 @@ func (v *view) findTips() error {
 		for _, before := range []string{"refs/heads/", "refs/remotes/"} {
 			name = strings.TrimPrefix(name, before)
 		}
-		v.tips = append(v.tips, tip{name, words[0]})
+		v.tips = append(v.tips, branchTip{name, words[0]})
 	}
 	if len(v.tips) > maxTips {
 		v.cut = true
@@ -158,7 +158,7 @@ func (v *view) findStashes() error {
 		}
 		name := fmt.Sprintf("stash@{%d}", n)
 		n++
-		v.tips = append(v.tips, tip{name, words[0]})
+		v.tips = append(v.tips, branchTip{name, words[0]})
 		if len(words) < 4 {
 			continue
 		}
@@ -167,7 +167,7 @@ func (v *view) findStashes() error {
 			return err
 		}
 		if _, tree, ok := strings.Cut(strings.TrimSpace(untracked), "\n"); ok {
-			v.tips = append(v.tips, tip{name + "^3", tree})
+			v.tips = append(v.tips, branchTip{name + "^3", tree})
 		}
 	}
 	return nil
@@ -186,7 +186,7 @@ func (v *view) enter(below string) error {
 		if err := v.loadTrees(ids); err != nil {
 			return err
 		}
-		v.tips = slices.DeleteFunc(v.tips, func(t tip) bool { return v.child(t.tree, name).id == "" })
+		v.tips = slices.DeleteFunc(v.tips, func(t branchTip) bool { return v.child(t.tree, name).id == "" })
 		for i, t := range v.tips {
 			v.tips[i].tree = v.child(t.tree, name).id
 		}

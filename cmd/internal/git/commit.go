@@ -93,12 +93,12 @@ func Commit(ctx context.Context, root, folder, message string) (done bool, err e
 		return false, err
 	}
 	ignored := ignoredMessages(root, changes)
-	if !slices.ContainsFunc(changes, func(c change) bool { return !c.ignored() }) {
+	if !slices.ContainsFunc(changes, func(c dirtyPath) bool { return !c.ignored() }) {
 		dir := filepath.Join(root, filepath.FromSlash(folder))
 		_, err := os.Lstat(dir)
 		return false, errors.Join(err, ignored, apart(root, dir))
 	}
-	changes = slices.DeleteFunc(changes, func(c change) bool { return c.ignored() || c.keep(root) })
+	changes = slices.DeleteFunc(changes, func(c dirtyPath) bool { return c.ignored() || c.keep(root) })
 	var paths, fresh []string
 	for _, c := range changes {
 		paths = append(paths, c.path)
@@ -260,15 +260,15 @@ var everywhere = slices.Concat([]string{"-c", "core.sparseCheckout=false"}, whol
 // a folder that is a single entry, and add --intent-to-add crashes on it (2.39.5).
 var wholeIndex = []string{"-c", "index.sparse=false"}
 
-// A change is a path whose file differs from the index, or whose index entry differs from
+// A dirtyPath is a path whose file differs from the index, or whose index entry differs from
 // the last commit.
-type change struct {
+type dirtyPath struct {
 	state string // two letters, as in git-status(1)
 	path  string // relative to root, with slashes
 }
 
-func (c change) untracked() bool { return c.state == "??" }
-func (c change) ignored() bool   { return c.state == "!!" }
+func (c dirtyPath) untracked() bool { return c.state == "??" }
+func (c dirtyPath) ignored() bool   { return c.state == "!!" }
 
 // apart returns an error if a folder is in a different repository from root, such as a submodule.
 func apart(root, dir string) error {
@@ -282,7 +282,7 @@ func apart(root, dir string) error {
 
 // ignoredMessages returns an error if git ignores the messages of a conversation, for example
 // because of *.jsonl in a .gitignore. A .gitignore beside them was made for them.
-func ignoredMessages(root string, changes []change) error {
+func ignoredMessages(root string, changes []dirtyPath) error {
 	for _, c := range changes {
 		dir, name := path.Split(c.path)
 		if c.ignored() && c.isRecord() && name == "messages.jsonl" && !exists(filepath.Join(root, filepath.FromSlash(dir), ".gitignore")) {
@@ -295,7 +295,7 @@ func ignoredMessages(root string, changes []change) error {
 // conflict returns an error for a file that git could not merge, as after a squash, a pick that
 // commits nothing, or a stash that no longer applies: a commit would take it as it is for resolved.
 // The store itself merges both versions of a record.
-func conflict(changes []change) error {
+func conflict(changes []dirtyPath) error {
 	for _, c := range changes {
 		switch c.state {
 		case "UU", "AA":
@@ -313,12 +313,12 @@ func conflict(changes []change) error {
 }
 
 // isRecord reports whether a path is below a folder of records.
-func (c change) isRecord() bool { return slices.Contains(strings.Split(c.path, "/"), records) }
+func (c dirtyPath) isRecord() bool { return slices.Contains(strings.Split(c.path, "/"), records) }
 
 // keep reports whether the last commit's version stays, which it does for a record whose
 // file is not in the work tree. If a folder has taken the file's place, its contents stay
 // out, too.
-func (c change) keep(root string) bool {
+func (c dirtyPath) keep(root string) bool {
 	if !c.isRecord() {
 		return false
 	}
@@ -327,7 +327,7 @@ func (c change) keep(root string) bool {
 }
 
 // changesOf lists the changes at or below a path, and the files there that git ignores.
-func changesOf(ctx context.Context, root, path string) ([]change, error) {
+func changesOf(ctx context.Context, root, path string) ([]dirtyPath, error) {
 	out, err := run(ctx, root, "status", "--porcelain", "-z", "--no-renames", "--untracked-files=all", "--ignored", "--", literal(path))
 	if err != nil {
 		return nil, err
@@ -337,10 +337,10 @@ func changesOf(ctx context.Context, root, path string) ([]change, error) {
 	if err != nil {
 		return nil, err
 	}
-	var list []change
+	var list []dirtyPath
 	for entry := range strings.SplitSeq(strings.TrimSuffix(out, "\x00"), "\x00") {
 		if len(entry) > 3 {
-			list = append(list, change{entry[:2], strings.TrimPrefix(entry[3:], prefix)})
+			list = append(list, dirtyPath{entry[:2], strings.TrimPrefix(entry[3:], prefix)})
 		}
 	}
 	return list, nil
@@ -348,7 +348,7 @@ func changesOf(ctx context.Context, root, path string) ([]change, error) {
 
 // losses returns a *LossError if the work tree's version of a log lacks records of the
 // last commit.
-func losses(ctx context.Context, root string, changes []change) error {
+func losses(ctx context.Context, root string, changes []dirtyPath) error {
 	var loss LossError
 	for _, c := range changes {
 		if !c.isRecord() || !strings.HasSuffix(c.path, ".jsonl") {

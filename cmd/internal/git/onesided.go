@@ -197,7 +197,7 @@ func Keep(ctx context.Context, root string, f OneSided) error {
 	}
 	var deleted []string
 	if from != "" {
-		have, err := filesOf(ctx, root, from, f.Path)
+		have, err := filesIn(ctx, root, from, f.Path)
 		if err != nil {
 			return err
 		}
@@ -229,8 +229,8 @@ func Keep(ctx context.Context, root string, f OneSided) error {
 	return nil
 }
 
-// filesOf lists the files of a folder in a commit, relative to the root.
-func filesOf(ctx context.Context, root, commit, folder string) (list []string, err error) {
+// filesIn lists the files of a folder in a commit, relative to the root.
+func filesIn(ctx context.Context, root, commit, folder string) (list []string, err error) {
 	out, err := read(ctx, root, "ls-tree", "-r", "-z", "--name-only", commit, "--", folder)
 	if err != nil {
 		return nil, err

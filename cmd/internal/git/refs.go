@@ -16,16 +16,16 @@ import (
 	"time"
 )
 
-// A Tip is what a ref points to.
-type Tip struct{ Ref, Commit, Subject string }
+// A RefTip is the commit that a ref points to.
+type RefTip struct{ Ref, Commit, Subject string }
 
-// Tips lists the refs below some prefixes, by name.
-func Tips(ctx context.Context, root string, prefixes ...string) (tips []Tip, err error) {
+// RefTips lists the refs below some prefixes, by name.
+func RefTips(ctx context.Context, root string, prefixes ...string) (tips []RefTip, err error) {
 	out, err := read(ctx, root, append([]string{"for-each-ref", "--format=%(refname) %(objectname) %(contents:subject)"}, prefixes...)...)
 	for line := range strings.Lines(out) {
 		words := strings.SplitN(strings.TrimSuffix(line, "\n"), " ", 3)
 		if len(words) == 3 {
-			tips = append(tips, Tip{words[0], words[1], words[2]})
+			tips = append(tips, RefTip{words[0], words[1], words[2]})
 		}
 	}
 	return tips, err

@@ -40,7 +40,7 @@ func (x Exchange) wantKept(ctx context.Context, up upstream) error {
 		return err
 	}
 	for i, was := range were {
-		commits, err := had(ctx, x.Root, up, was)
+		commits, err := hadCommits(ctx, x.Root, up, was)
 		if err != nil {
 			return err
 		}
@@ -88,7 +88,7 @@ func mergeCommand(ctx context.Context, root string, up upstream) string {
 
 // lost returns the commits of HEAD that the upstream had, and does not have now.
 func lost(ctx context.Context, root string, up upstream, were []moved) ([]string, error) {
-	commits, err := had(ctx, root, up, were...)
+	commits, err := hadCommits(ctx, root, up, were...)
 	if err != nil || len(commits) == 0 {
 		return nil, err
 	}
@@ -96,8 +96,8 @@ func lost(ctx context.Context, root string, up upstream, were []moved) ([]string
 	return both(ahead, commits), err
 }
 
-// had returns the commits that the upstream had when it was somewhere, and does not have now.
-func had(ctx context.Context, root string, up upstream, were ...moved) ([]string, error) {
+// hadCommits returns the commits that the upstream had when it was somewhere, and does not have now.
+func hadCommits(ctx context.Context, root string, up upstream, were ...moved) ([]string, error) {
 	list := "^" + up.ref + "\n"
 	for _, was := range were {
 		list += was.commit + "\n"

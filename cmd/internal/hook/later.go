@@ -23,7 +23,7 @@ func (p Program) LifecycleLater(w *workspace.Workspace) {
 	}
 	args := []string{"happened", "--"}
 	for _, h := range happened {
-		words := eventWords(h)
+		words := encodeEvent(h)
 		args = append(args, words[:]...)
 	}
 	if err := p.Later(w, args...); err != nil {
@@ -85,7 +85,7 @@ func (p Program) allowed(w *workspace.Workspace) bool {
 // EventWords is the number of words per event on the command line of cortext happened.
 const EventWords = 5
 
-// eventWords encodes an event for a command line. Each part may hold any character.
-func eventWords(h workspace.Event) [EventWords]string {
+// encodeEvent encodes an event for a command line. Each part may hold any character.
+func encodeEvent(h workspace.Event) [EventWords]string {
 	return [EventWords]string{h.Name, h.Path, h.MessageID, h.Role, strconv.Itoa(h.Count)}
 }

@@ -28,7 +28,7 @@ func Forget(st *store.Store) error {
 	x := OpenIndex(st.Cache)
 	defer x.Close()
 	names := x.damaged // what they are about is not known
-	for _, s := range x.segments {
+	for _, s := range x.shards {
 		if slices.ContainsFunc(s.Entries, func(e grams.Entry) bool { return !there[e.Log] }) {
 			names = append(names, s.name)
 		}

@@ -43,7 +43,7 @@ func FuzzLine(f *testing.F) {
 					}
 				}
 				for _, p := range passages {
-					for _, m := range q.excerpt(p.text).Matches {
+					for _, m := range q.sentence(p.text).Matches {
 						if m[0] >= m[1] {
 							t.Errorf("an empty match in %q", p.text)
 						}

@@ -21,13 +21,13 @@ import (
 // An Index says which blocks of the logs of a workspace need not be searched. It is below
 // .workspace/local/cache: it may be missing, old or damaged, and only makes a search
 // faster. What it does not cover is searched as if there were none. It changes only in
-// [Index.Update], which writes new segments for what is new, and in [Forget].
+// [Index.Update], which writes new shards for what is new, and in [Forget].
 type Index struct {
-	cache    store.Cache
-	segments []*segment
-	entries  map[uint64][]entry // by the hash of the log's name
-	files    []string           // names of all files when it was opened
-	damaged  []string           // damaged segments and other files
+	cache   store.Cache
+	shards  []*shard
+	entries map[uint64][]entry // by the hash of the log's name
+	files   []string           // names of all files when it was opened
+	damaged []string           // damaged shards and other files
 
 	least int64 // minimum number of new bytes for an update
 	block int   // bytes of text in a block
@@ -36,17 +36,17 @@ type Index struct {
 	size  int64              // bytes of new
 }
 
-// A segment is an open file of the index.
-type segment struct {
-	*grams.Segment
+// A shard is an open file of the index.
+type shard struct {
+	*grams.Shard
 	name string
 	file *os.File
 }
 
-// An entry is the part of a log that one segment covers.
+// An entry is the part of a log that one shard covers.
 type entry struct {
 	*grams.Entry
-	in *segment
+	in *shard
 }
 
 // A newText is a part of a log that the index does not cover.
@@ -76,8 +76,8 @@ func OpenIndex(cache store.Cache) *Index {
 			x.damaged = append(x.damaged, name)
 			continue
 		}
-		in := &segment{s, name, f}
-		x.segments = append(x.segments, in)
+		in := &shard{s, name, f}
+		x.shards = append(x.shards, in)
 		for i := range s.Entries {
 			e := &s.Entries[i]
 			x.entries[e.Log] = append(x.entries[e.Log], entry{e, in})
@@ -92,7 +92,7 @@ func OpenIndex(cache store.Cache) *Index {
 // Close closes the index.
 func (x *Index) Close() error {
 	var errs []error
-	for _, s := range x.segments {
+	for _, s := range x.shards {
 		errs = append(errs, s.file.Close())
 	}
 	return errors.Join(errs...)
@@ -146,13 +146,13 @@ func (e entry) holds(state store.LogState, log *store.Log) bool {
 // A lookup is the result of looking up a query's terms in the index.
 type lookup struct {
 	*Index
-	sets map[*segment][]grams.Set // by term; nil if every block may contain the term
+	sets map[*shard][]grams.Set // by term; nil if every block may contain the term
 }
 
 // lookUp finds the blocks that may contain the terms of a query.
 func (x *Index) lookUp(q *Query) *lookup {
-	l := &lookup{x, map[*segment][]grams.Set{}}
-	for _, s := range x.segments {
+	l := &lookup{x, map[*shard][]grams.Set{}}
+	for _, s := range x.shards {
 		sets := make([]grams.Set, len(q.terms))
 		for i, t := range q.terms {
 			if rows := grams.Rows([]byte(t.needle.Part())); len(rows) > 0 {
@@ -184,7 +184,7 @@ func (l *lookup) ruleOut(st *store.Store, row *listing.Row, term int) bool {
 }
 
 // may reports whether a block may have one of the terms in a set.
-func (l *lookup) may(s *segment, block int, terms uint64) bool {
+func (l *lookup) may(s *shard, block int, terms uint64) bool {
 	for i, set := range l.sets[s] {
 		if terms>>i&1 != 0 && (set == nil || set.Has(block)) {
 			return true
@@ -234,10 +234,10 @@ func (x *Index) note(e store.Entry, call bool, log *store.Log, chain []entry) {
 }
 
 const (
-	leastNew    = 4 << 20  // minimum number of new bytes for a segment
-	logCost     = 32 << 10 // number of bytes that are read in the time in which a log is opened
-	mostSmall   = 8        // segments that are not full
-	segmentFull = grams.MaxBlocks / 2
+	leastNew  = 4 << 20  // minimum number of new bytes for a shard
+	logCost   = 32 << 10 // number of bytes that are read in the time in which a log is opened
+	mostSmall = 8        // shards that are not full
+	shardFull = grams.MaxBlocks / 2
 )
 
 // New returns how many bytes the last searches found that the index does not cover, and logCost
@@ -328,7 +328,7 @@ func (x *Index) Refresh(ctx context.Context, from Source) error {
 	})
 }
 
-// An indexWriter writes segments.
+// An indexWriter writes shards.
 type indexWriter struct {
 	*Index
 	grams.Builder
@@ -387,7 +387,7 @@ func (w *indexWriter) add(n newText, open func(store.Entry) (*store.Conversation
 	return err
 }
 
-// flush writes the segment.
+// flush writes the shard.
 func (w *indexWriter) flush() error {
 	if w.Blocks() == 0 {
 		return nil
@@ -397,7 +397,7 @@ func (w *indexWriter) flush() error {
 	return err
 }
 
-// write writes a segment to a new file.
+// write writes a shard to a new file.
 func (x *Index) write(data []byte) error {
 	last := 0
 	for _, name := range x.cache.ListCache(indexDir) {
@@ -409,22 +409,22 @@ func (x *Index) write(data []byte) error {
 	return x.cache.WriteCache(fmt.Sprintf("%s/%08x", indexDir, last+1), data)
 }
 
-// compact merges small segments, and drops the index if most of the text it covers is no
+// compact merges small shards, and drops the index if most of the text it covers is no
 // longer in the logs.
 func (x *Index) compact() error {
 	now := OpenIndex(x.cache)
 	now.block = x.block
 	defer now.Close()
-	var small []*segment
+	var small []*shard
 	blocks := 0
-	for _, s := range now.segments {
-		if s.Blocks < segmentFull && blocks+s.Blocks+8 <= grams.MaxBlocks {
+	for _, s := range now.shards {
+		if s.Blocks < shardFull && blocks+s.Blocks+8 <= grams.MaxBlocks {
 			small = append(small, s)
 			blocks += s.Blocks + 8
 		}
 	}
 	if now.mostlyOld() {
-		for _, s := range now.segments {
+		for _, s := range now.shards {
 			_ = x.cache.RemoveCache(s.name)
 		}
 		return nil
@@ -432,9 +432,9 @@ func (x *Index) compact() error {
 	if len(small) <= mostSmall {
 		return nil
 	}
-	list := make([]*grams.Segment, len(small))
+	list := make([]*grams.Shard, len(small))
 	for i, s := range small {
-		list[i] = s.Segment
+		list[i] = s.Shard
 	}
 	if data, err := grams.Merge(list); err == nil { // on failure one is damaged, and all are rebuilt
 		if err := now.write(data); err != nil {
@@ -452,13 +452,13 @@ func (x *Index) compact() error {
 // the logs.
 func (x *Index) mostlyOld() bool {
 	blocks, bytes := 0, int64(0)
-	for _, s := range x.segments {
+	for _, s := range x.shards {
 		blocks += s.Blocks
 	}
 	for _, list := range x.entries {
 		newest := slices.MaxFunc(list, func(a, b entry) int { return cmp.Compare(a.in.name, b.in.name) })
 		bytes += newest.To
 	}
-	const slack = 64 // blocks, for segments that are not full
-	return int64(blocks-len(x.segments)*8-slack) > 2*(bytes/int64(x.block)+1)
+	const slack = 64 // blocks, for shards that are not full
+	return int64(blocks-len(x.shards)*8-slack) > 2*(bytes/int64(x.block)+1)
 }

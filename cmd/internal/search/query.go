@@ -188,7 +188,7 @@ func newLiteral(text string, fold bool) term {
 			longest = w
 		}
 		if fold {
-			w = strings.Map(find.Fold, w)
+			w = strings.Map(find.FoldRune, w)
 		}
 		l.words = append(l.words, w)
 	}
@@ -274,7 +274,7 @@ func (l *literal) wordAt(text string, at int, word string) int {
 		}
 		want, size := utf8.DecodeRuneInString(word[i:])
 		r, n := utf8.DecodeRuneInString(text[at:])
-		if r == utf8.RuneError && n == 1 || find.Fold(r) != want {
+		if r == utf8.RuneError && n == 1 || find.FoldRune(r) != want {
 			return -1
 		}
 		i, at = i+size, at+n

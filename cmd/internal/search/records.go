@@ -298,7 +298,7 @@ func (r *reading) hits(all []record, most int) ([]Hit, error) {
 		}
 		for _, p := range passages {
 			if len(hits) < most && r.In.searched(p.place) && r.in(p.text) != 0 {
-				hits = append(hits, Hit{Place: p.place, Message: f.number, MessageID: string(f.messageID), Excerpt: r.excerpt(p.text)})
+				hits = append(hits, Hit{Place: p.place, Message: f.number, MessageID: string(f.messageID), Sentence: r.sentence(p.text)})
 			}
 		}
 	}

@@ -53,7 +53,7 @@ type Hit struct {
 	Place     Place
 	Message   int    // number of the message, as in the payload; 0 if none, or on a branch that was left
 	MessageID string // "" if none
-	Excerpt
+	Sentence
 }
 
 // Compare orders results, best first.
@@ -169,7 +169,7 @@ func (q *Query) named(row *listing.Row) (found *Result, have uint64) {
 			have |= set
 			found.together = found.together || set == q.all()
 			found.Count++
-			found.Hits = append(found.Hits, Hit{Place: p.place, Excerpt: q.excerpt(p.text)})
+			found.Hits = append(found.Hits, Hit{Place: p.place, Sentence: q.sentence(p.text)})
 		}
 	}
 	found.named = have == q.all()

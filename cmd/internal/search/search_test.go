@@ -277,7 +277,7 @@ func TestSameWithIndex(t *testing.T) {
 			s := w.source()
 			s.Index = OpenIndex(w.store.Cache)
 			s.Index.least, s.Index.block = 1, 500
-			for _, seg := range s.Index.segments {
+			for _, seg := range s.Index.shards {
 				blocks += seg.Blocks
 			}
 			for range 8 {
@@ -378,7 +378,7 @@ func TestForget(t *testing.T) {
 		has := func(name string) bool {
 			x := OpenIndex(w.store.Cache)
 			defer x.Close()
-			return slices.ContainsFunc(x.segments, func(s *segment) bool {
+			return slices.ContainsFunc(x.shards, func(s *shard) bool {
 				return slices.ContainsFunc(s.Entries, func(e grams.Entry) bool { return e.Log == hash(name+"/.session/messages.jsonl") })
 			})
 		}
@@ -407,7 +407,7 @@ func TestUpdateAlone(t *testing.T) {
 		t.Cleanup(func() { x.Close() })
 		return x
 	}
-	segments := func() int { return len(w.store.ListCache(indexDir)) }
+	shards := func() int { return len(w.store.ListCache(indexDir)) }
 	refresh := func(x *Index) {
 		t.Helper()
 		if err := x.Refresh(t.Context(), w.source()); err != nil {
@@ -419,15 +419,15 @@ func TestUpdateAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if refresh(one); one.CanUpdate() || one.size > 0 || segments() > 0 {
+	if refresh(one); one.CanUpdate() || one.size > 0 || shards() > 0 {
 		t.Error("while another process updates the index, all logs were opened")
 	}
 	unlock()
-	if refresh(one); !one.CanUpdate() || segments() != 1 {
-		t.Errorf("alone: %d segments", segments())
+	if refresh(one); !one.CanUpdate() || shards() != 1 {
+		t.Errorf("alone: %d shards", shards())
 	}
-	if refresh(other); segments() != 1 {
-		t.Errorf("after another process: %d segments", segments())
+	if refresh(other); shards() != 1 {
+		t.Errorf("after another process: %d shards", shards())
 	}
 }
 

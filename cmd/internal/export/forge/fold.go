@@ -132,7 +132,7 @@ func (r *reader) blocks() (list []block, err error) {
 // fill sets the input and the output of a call.
 func fill(t *schema.Tool, argument string, blocks []block) {
 	var outputs []string
-	in := &input{}
+	in := &callInput{}
 	kind := schema.KindOf(t.Name)
 	for i, b := range blocks {
 		switch {
@@ -154,7 +154,7 @@ func fill(t *schema.Tool, argument string, blocks []block) {
 		case b.language == "json" && json.Valid([]byte(b.text)):
 			var whole bytes.Buffer
 			if json.Compact(&whole, []byte(b.text)) == nil {
-				in = &input{whole: whole.Bytes()}
+				in = &callInput{whole: whole.Bytes()}
 			}
 		default:
 			in.add("text", b.text)
@@ -167,8 +167,8 @@ func fill(t *schema.Tool, argument string, blocks []block) {
 	t.Output = strings.Join(outputs, "\n")
 }
 
-// An input is the input of a call.
-type input struct {
+// A callInput is the input of a call.
+type callInput struct {
 	whole   []byte // the whole of it, if that is known
 	members []member
 }
@@ -178,10 +178,12 @@ type member struct {
 	value any
 }
 
-func (in *input) add(name string, value any) { in.members = append(in.members, member{name, value}) }
+func (in *callInput) add(name string, value any) {
+	in.members = append(in.members, member{name, value})
+}
 
 // edits adds the edits whose diff this is, one for each hunk.
-func (in *input) edits(diff string) {
+func (in *callInput) edits(diff string) {
 	type edit struct {
 		Before string `json:"old_string"`
 		After  string `json:"new_string"`
@@ -224,7 +226,7 @@ func joined(lines []string) string {
 }
 
 // raw returns the input as JSON, or nil if nothing is known of it.
-func (in *input) raw() schema.Raw {
+func (in *callInput) raw() schema.Raw {
 	if in.whole != nil {
 		return in.whole
 	}

@@ -1,12 +1,12 @@
 // Package grams keeps an index of text: which blocks of it have which sequences of four
 // bytes.
 //
-// A segment covers up to [MaxBlocks] blocks of about 80 KB. It is a matrix of bits, with a
+// A shard covers up to [MaxBlocks] blocks of about 80 KB. It is a matrix of bits, with a
 // column for each block and a row for each hash of four bytes. So a search for a word
 // reads one row for each sequence of four bytes in it, and nothing else. A bit that is set
 // means that the block may contain the four bytes. ASCII letters count as lower-case.
 // (With three bytes, nearly every block contains all sequences of a common word.) Every
-// part of a segment has a checksum, because other programs may damage a cache.
+// part of a shard has a checksum, because other programs may damage a cache.
 package grams
 
 import (
@@ -20,7 +20,7 @@ import (
 )
 
 const (
-	// MaxBlocks is the maximum number of blocks in a segment.
+	// MaxBlocks is the maximum number of blocks in a shard.
 	MaxBlocks = 2048
 
 	// BlockSize is the number of bytes of text in a block, which ends at the end of a line.
@@ -51,7 +51,7 @@ type Piece struct {
 	From, To int64
 }
 
-// An Entry describes the part of a text that a segment covers, and how to recognize the text.
+// An Entry describes the part of a text that a shard covers, and how to recognize the text.
 type Entry struct {
 	Log      uint64 // a hash of its name
 	From, To int64
@@ -87,7 +87,7 @@ var lower = func() (l [256]byte) {
 	return l
 }()
 
-// A Builder makes a segment.
+// A Builder makes a shard.
 type Builder struct {
 	BlockSize int // of text, in bytes
 
@@ -113,7 +113,7 @@ func (b *Builder) Blocks() int { return len(b.columns) }
 
 // Add adds lines to the current entry. If wild reports true for any of them, their block is
 // always searched. Add returns how many bytes it took: all of them, or fewer whole lines if
-// the segment is full.
+// the shard is full.
 func (b *Builder) Add(text []byte, wild func([]byte) bool) (taken int) {
 	e := &b.entries[len(b.entries)-1]
 	for taken < len(text) && !b.Full() {
@@ -165,7 +165,7 @@ func fill(column []uint64, text []byte) {
 	}
 }
 
-// A layout says where the rows of a segment are.
+// A layout says where the rows of a shard are.
 type layout struct {
 	stride int // bytes of a row
 	group  int // rows with one checksum
@@ -193,13 +193,13 @@ func (l layout) seal(matrix []byte) {
 	}
 }
 
-// Encode returns the segment.
+// Encode returns the shard.
 func (b *Builder) Encode() []byte {
 	l := layoutOf(len(b.columns))
 	h := head(len(b.columns), b.entries)
-	segment := make([]byte, len(h)+l.groups()*l.groupSize())
-	copy(segment, h)
-	matrix := segment[len(h):]
+	shard := make([]byte, len(h)+l.groups()*l.groupSize())
+	copy(shard, h)
+	matrix := shard[len(h):]
 	offsets := make([]int, rows)
 	for r := range offsets {
 		offsets[r] = l.at(r)
@@ -216,7 +216,7 @@ func (b *Builder) Encode() []byte {
 		}
 	}
 	l.seal(matrix)
-	return segment
+	return shard
 }
 
 func groupSum(group int, text []byte) uint32 {
@@ -225,8 +225,8 @@ func groupSum(group int, text []byte) uint32 {
 	return crc32.Update(crc32.ChecksumIEEE(number[:]), crc32.IEEETable, text)
 }
 
-// A Segment is an open segment.
-type Segment struct {
+// A Shard is open for reading.
+type Shard struct {
 	Entries []Entry
 	Blocks  int
 
@@ -237,8 +237,8 @@ type Segment struct {
 
 var errDamaged = errors.New("the index is damaged")
 
-// Open opens a segment and reads its entries.
-func Open(r io.ReaderAt, size int64) (*Segment, error) {
+// Open opens a shard and reads its entries.
+func Open(r io.ReaderAt, size int64) (*Shard, error) {
 	h := make([]byte, headerSize)
 	if _, err := r.ReadAt(h, 0); err != nil {
 		return nil, err
@@ -248,7 +248,7 @@ func Open(r io.ReaderAt, size int64) (*Segment, error) {
 		return nil, errDamaged
 	}
 	h = h[len(magic):]
-	s := &Segment{Blocks: int(binary.LittleEndian.Uint32(h)), from: r}
+	s := &Shard{Blocks: int(binary.LittleEndian.Uint32(h)), from: r}
 	length := int64(binary.LittleEndian.Uint32(h[4:]))
 	s.matrix = int64(headerSize) + length
 	s.layout = layoutOf(s.Blocks)
@@ -267,7 +267,7 @@ func Open(r io.ReaderAt, size int64) (*Segment, error) {
 	return s, err
 }
 
-// A Set is a set of the blocks of a segment.
+// A Set is a set of the blocks of a shard.
 type Set []byte
 
 // Has reports whether a block is in the set.
@@ -275,7 +275,7 @@ func (s Set) Has(block int) bool { return s[block/8]>>(block%8)&1 != 0 }
 
 // With returns the blocks that may have all of the given rows, plus those that must always
 // be searched.
-func (s *Segment) With(list []int) (Set, error) {
+func (s *Shard) With(list []int) (Set, error) {
 	set, err := s.row(wildRow)
 	if err != nil {
 		return nil, err
@@ -301,7 +301,7 @@ func (s *Segment) With(list []int) (Set, error) {
 	return set, nil
 }
 
-func (s *Segment) row(r int) ([]byte, error) {
+func (s *Shard) row(r int) ([]byte, error) {
 	g := r / s.group
 	group := make([]byte, s.groupSize())
 	if _, err := s.from.ReadAt(group, s.matrix+int64(g)*int64(len(group))); err != nil {
@@ -314,9 +314,9 @@ func (s *Segment) row(r int) ([]byte, error) {
 	return group[r%s.group*s.stride:][:s.stride], nil
 }
 
-// Merge merges segments into one. Its number of blocks is at most the sum of theirs, each
+// Merge merges shards into one. Its number of blocks is at most the sum of theirs, each
 // rounded up to a multiple of 8.
-func Merge(list []*Segment) ([]byte, error) {
+func Merge(list []*Shard) ([]byte, error) {
 	var entries []Entry
 	stride := 0
 	for _, s := range list {

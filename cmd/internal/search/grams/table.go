@@ -5,7 +5,7 @@ import (
 	"hash/crc32"
 )
 
-// The table of entries is most of a segment about short texts. So numbers are differences,
+// The table of entries is most of a shard about short texts. So numbers are differences,
 // in as few bytes as they need.
 
 // head returns the header and the table of entries.
@@ -96,7 +96,7 @@ func (r *tableReader) length(most int) int {
 	return int(v)
 }
 
-// parseEntries reads the table of a segment, given the numbers of its entries and blocks.
+// parseEntries reads the table of a shard, given the numbers of its entries and blocks.
 func parseEntries(table []byte, number, blocks int) ([]Entry, error) {
 	const least = 24 // bytes of an entry
 	if number < 0 || number > len(table)/least+1 {

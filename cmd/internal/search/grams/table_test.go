@@ -49,14 +49,14 @@ func TestTable(t *testing.T) {
 		}
 	}
 	if _, err := parseEntries(table, len(entries), 2); err == nil {
-		t.Error("blocks that the segment does not have are read")
+		t.Error("blocks that the shard does not have are read")
 	}
 	if per := len(table) / len(entries); per > 45 {
 		t.Errorf("an entry takes %d bytes", per)
 	}
 }
 
-// A segment takes less than 15 % of the text, however short the logs are.
+// A shard takes less than 15 % of the text, however short the logs are.
 func TestShare(t *testing.T) {
 	for _, length := range []int{500, 700, 1400, 20_000, 3_000_000} {
 		b := Builder{BlockSize: BlockSize}
@@ -74,7 +74,7 @@ func TestShare(t *testing.T) {
 	}
 }
 
-// FuzzTable: whatever is read is in order and within the segment.
+// FuzzTable: whatever is read is in order and within the shard.
 func FuzzTable(f *testing.F) {
 	r := rand.New(rand.NewPCG(1, 2))
 	f.Add(head(100, sample(r, 3))[headerSize:], 6)

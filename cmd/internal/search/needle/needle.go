@@ -296,7 +296,7 @@ func (n *Needle) spells(digits []byte) bool {
 		return slices.ContainsFunc(n.runes, func(r rune) bool { return r > 0xFFFF })
 	}
 	if n.fold {
-		r = find.Fold(r)
+		r = find.FoldRune(r)
 	}
 	return slices.Contains(n.runes, r)
 }
@@ -311,7 +311,7 @@ func lower(c byte) byte {
 func foldText(s string) string {
 	var dst []byte
 	for _, r := range s {
-		dst = utf8.AppendRune(dst, find.Fold(r))
+		dst = utf8.AppendRune(dst, find.FoldRune(r))
 	}
 	return string(dst)
 }

@@ -8,14 +8,14 @@ import (
 	"unicode/utf8"
 )
 
-// An Excerpt is the sentence around a match, on one line.
-type Excerpt struct {
+// A Sentence is the sentence around a match, on one line.
+type Sentence struct {
 	Text    string
 	Matches [][2]int // byte ranges of the matches in Text, in order and not overlapping
 }
 
-// Parts splits the excerpt at its matches: text and matches alternate, and text comes first.
-func (e Excerpt) Parts() (parts []string) {
+// Parts splits the sentence at its matches: text and matches alternate, and text comes first.
+func (e Sentence) Parts() (parts []string) {
 	at := 0
 	for _, m := range e.Matches {
 		parts = append(parts, e.Text[at:m[0]], e.Text[m[0]:m[1]])
@@ -24,11 +24,11 @@ func (e Excerpt) Parts() (parts []string) {
 	return append(parts, e.Text[at:])
 }
 
-// around is the maximum number of bytes that an excerpt has before and after a match.
+// around is the maximum number of bytes that a sentence has before and after a match.
 const around = 160
 
-// excerpt returns the sentence around the first match in a text.
-func (q *Query) excerpt(text string) Excerpt {
+// sentence returns the sentence around the first match in a text.
+func (q *Query) sentence(text string) Sentence {
 	first, end := -1, 0
 	for _, t := range q.terms {
 		if s, e := t.find(text, 0); s >= 0 && (first < 0 || s < first) {
@@ -36,7 +36,7 @@ func (q *Query) excerpt(text string) Excerpt {
 		}
 	}
 	if first < 0 {
-		return Excerpt{}
+		return Sentence{}
 	}
 	from := sentenceStart(text, first)
 	to := sentenceEnd(text, min(end, first+around))
@@ -109,9 +109,9 @@ func joined(marks [][2]int) [][2]int {
 
 // oneLine returns a part of a text with white space collapsed to single spaces, and dots
 // where the text continues on the same line.
-func oneLine(text string, from, to int, marks [][2]int) Excerpt {
+func oneLine(text string, from, to int, marks [][2]int) Sentence {
 	var sb strings.Builder
-	var e Excerpt
+	var e Sentence
 	if from > 0 && !strings.HasSuffix(strings.TrimRight(text[:from], " "), "\n") {
 		sb.WriteString("…")
 	}

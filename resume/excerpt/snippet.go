@@ -6,9 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// A segment is the smallest unit of a text to include: a sentence, a line, or a part
+// A snippet is the smallest unit of a text to include: a sentence, a line, or a part
 // of a long one that ends at a clause or at least at a word.
-type segment struct {
+type snippet struct {
 	from, to    int  // bytes of the text, with the newline of its line
 	tokens      int  // estimate; 0 if not counted yet
 	included    bool // it is included
@@ -16,7 +16,7 @@ type segment struct {
 	errorLine   bool // shown with its call
 }
 
-// Segment sizes in bytes. A line or sentence stays whole up to longestWhole; parts of
+// Snippet sizes in bytes. A line or sentence stays whole up to longestWhole; parts of
 // a longer one have about partBytes. A call's input is one line of JSON. It stays
 // whole up to wholeInput, and its parts have at least leastInput.
 const (
@@ -27,13 +27,13 @@ const (
 	leastInput   = 20
 )
 
-// longestCut is how many bytes a segment may be longer to avoid cutting a name.
+// longestCut is how many bytes a snippet may be longer to avoid cutting a name.
 const longestCut = 160
 
-// segmentsOf cuts a text into segments. Each is inside one of the text's spans or
+// snippetsOf cuts a text into snippets. Each is inside one of the text's spans or
 // outside all of them.
-func segmentsOf(t Text) []segment {
-	var out []segment
+func snippetsOf(t Text) []snippet {
+	var out []snippet
 	at := 0
 	add := func(to int, aside bool) {
 		for at < to {
@@ -42,7 +42,7 @@ func segmentsOf(t Text) []segment {
 				from = at + n
 				n += next(t.Text[from:to], t.Kind)
 			}
-			out = append(out, segment{from: at, to: at + n, lowPriority: aside, errorLine: at < t.ErrorLine.To && at+n > t.ErrorLine.From})
+			out = append(out, snippet{from: at, to: at + n, lowPriority: aside, errorLine: at < t.ErrorLine.To && at+n > t.ErrorLine.From})
 			at += n
 		}
 	}
@@ -54,7 +54,7 @@ func segmentsOf(t Text) []segment {
 	return out
 }
 
-// next returns the length of the first segment of a text.
+// next returns the length of the first snippet of a text.
 func next(text string, kind Kind) int {
 	if kind == Input {
 		return nextInput(text)
@@ -86,7 +86,7 @@ func sentences(line string) int {
 	return len(line)
 }
 
-// nextInput returns the length of the first segment of a JSON text, whose line ends
+// nextInput returns the length of the first snippet of a JSON text, whose line ends
 // are escapes.
 func nextInput(text string) int {
 	if len(text) <= wholeInput {
@@ -114,7 +114,7 @@ func nextInput(text string) int {
 // patchBegin is the beginning of a patch; the line that names its file belongs to it.
 const patchBegin = `*** Begin Patch\n`
 
-// cutAt returns the length of a segment of about most bytes at the start of a line.
+// cutAt returns the length of a snippet of about most bytes at the start of a line.
 func cutAt(line string, most int) int {
 	for i := most; i > most/2; i-- {
 		if strings.IndexByte(".;,:)}]!?", line[i-1]) >= 0 && line[i] == ' ' {
@@ -142,8 +142,8 @@ const around = 30
 // mostSpace is how many bytes of a text are searched for them.
 const mostSpace = 400
 
-// surrounding returns the first and last segment with the context of t[from:to], which is in
-// segment j.
+// surrounding returns the first and last snippet with the context of t[from:to], which is in
+// snippet j.
 func (t *text) surrounding(j, from, to int) (first, last int32) {
 	s := t.Text.Text
 	n := 0
@@ -159,10 +159,10 @@ func (t *text) surrounding(j, from, to int) (first, last int32) {
 		}
 	}
 	a, b := j, j
-	for a > 0 && t.segments[a].from > from && !t.segments[a-1].lowPriority {
+	for a > 0 && t.snippets[a].from > from && !t.snippets[a-1].lowPriority {
 		a--
 	}
-	for b+1 < len(t.segments) && t.segments[b].to < to && !t.segments[b+1].lowPriority {
+	for b+1 < len(t.snippets) && t.snippets[b].to < to && !t.snippets[b+1].lowPriority {
 		b++
 	}
 	return int32(a), int32(b)
