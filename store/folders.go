@@ -53,7 +53,7 @@ func (f Folders) Of(day string) (folders []string, err error) {
 			folders = append(folders, dir+"/"+e.Name())
 		}
 	}
-	if err == nil && len(folders) > 0 { // who may list a folder need not be allowed to enter it
+	if err == nil && len(folders) > 0 { // a user who may list a folder may not be allowed to enter it
 		if _, err = os.Lstat(filepath.Join(f.files.dir, filepath.FromSlash(folders[0]))); errors.Is(err, fs.ErrNotExist) {
 			err = nil
 		}

@@ -49,8 +49,8 @@ func (s *syncRun) noteSkipped(agent inject.Agent, n inject.SessionRef) error {
 	})
 }
 
-// messagesOf returns the ids of the messages that the work tree has of the conversations of
-// segments.
+// messagesOf returns the ids of the messages in the work tree that belong to the
+// conversations of segments.
 func (hs *homes) messagesOf(segments []binding.Segment) (map[string]bool, error) {
 	have := map[string]bool{}
 	for i := range segments {

@@ -21,7 +21,7 @@ type Logged struct {
 	Joined  bool     // it is a squash of other commits, as far as one can see
 	Amid    bool     // all of them are in the middle of the message, which may quote another
 	Paths   []string // of the files it changed against its first parent, below root, relative to it
-	Of      Change   // what of it is asked about
+	Of      Change   // the part of it that is asked about
 }
 
 // A Change is a part of a commit.

@@ -86,7 +86,7 @@ func (x Exchange) Pull(ctx context.Context) (p Pulled, err error) {
 		}
 		before, _ := Head(x.Root)
 		if p.Merged, err = x.merge(ctx); err == nil && p.Merged {
-			p.Changed, p.Removed, _ = between(ctx, x.Root, x.Folders[0], before.Commit) // it is merged, whatever is said of it
+			p.Changed, p.Removed, _ = between(ctx, x.Root, x.Folders[0], before.Commit) // it is merged, whatever git says
 		}
 		p.Merged = p.Merged || p.Kept.any()
 		return err

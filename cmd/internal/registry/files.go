@@ -44,7 +44,7 @@ func (f files) read(name string, v any) (ok bool) {
 
 // readFile reads a file. Anything else in its place, such as a pipe, is an error, not a wait.
 func readFile(name string) ([]byte, error) {
-	info, err := os.Stat(name) // costs less than to open it: most files do not exist
+	info, err := os.Stat(name) // costs less than opening it: most files do not exist
 	if err == nil && !info.Mode().IsRegular() {
 		err = errors.New("not a regular file")
 	}

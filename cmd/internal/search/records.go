@@ -273,7 +273,7 @@ func (r *reading) hits(all []record, most int) ([]Hit, error) {
 	if most == 0 {
 		most = math.MaxInt
 	}
-	var list []*record // the best ones, the best first; those that are equal in order
+	var list []*record // the best ones, best first; equally good ones in order
 	for i := range all {
 		f := &all[i]
 		if len(list) == most && best(f, list[most-1]) >= 0 {

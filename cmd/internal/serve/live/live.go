@@ -48,7 +48,7 @@ const (
 	CallEvent    Kind = "call"    // a call has its outcome, or another one
 	ChangeEvent  Kind = "change"  // title, status, tags or counters may have changed
 	ResetEvent   Kind = "reset"   // messages are gone, or new ones are not at the end: read the conversation again
-	GoneEvent    Kind = "gone"    // the conversation is not there any more
+	GoneEvent    Kind = "gone"    // the conversation no longer exists
 )
 
 // Errors of Follow.
