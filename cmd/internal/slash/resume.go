@@ -148,7 +148,7 @@ func (c *Commands) payload(ctx context.Context, agent inject.Agent, e store.Entr
 		return "", err
 	}
 	file := filepath.Join(c.ws.Store.Root(), filepath.FromSlash(name))
-	all := intro + fmt.Sprintf("All of it follows, %d tokens. You do not need to read the file %s as well.\n\n", r.Payload.Tokens, file) + r.Payload.Text
+	all := intro + fmt.Sprintf("All of it follows, %d tokens. You need not read the file %s, too.\n\n", r.Payload.Tokens, file) + r.Payload.Text
 	if len(all) <= limit {
 		return all, nil
 	}
