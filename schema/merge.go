@@ -250,7 +250,7 @@ func (m *merging) settable(f fieldInfo) {
 
 // counters leaves out all counters if the sides differ in any: they are counted again.
 func (m *merging) counters(s *Session) {
-	for _, name := range []string{"message_count", "tokens", "counted_bytes", "usage"} {
+	for _, name := range counters {
 		if len(m.variants[name]) > 1 {
 			s.MessageCount, s.Tokens, s.CountedBytes, s.Usage = 0, 0, 0, nil
 		}

@@ -37,6 +37,11 @@ func MergeSessionFiles(base, ours, theirs []byte) ([]byte, error) {
 			sides = []side{b}
 		default:
 			sides = []side{a.changedSince(before, b), b.changedSince(before, a)}
+			for i, is := range []bool{a.equal(before), b.equal(before)} {
+				if is && !a.equal(b) { // what the other side counted is all that there is
+					sides[i] = sides[i].without(counters)
+				}
+			}
 		}
 	}
 	s, err := mergeSides(sides)
@@ -61,7 +66,10 @@ func membersOf(raw []byte) (side, error) {
 
 // always lists the members that the rules merge whatever base has: they only grow, or are
 // recounted if the sides differ.
-var always = []string{"version", "created_at", "last_active", "message_count", "tokens", "counted_bytes", "usage", "sources", "links", "id"}
+var always = append([]string{"version", "created_at", "last_active", "sources", "links", "id"}, counters...)
+
+// counters lists the members that count what the logs hold.
+var counters = []string{"message_count", "tokens", "counted_bytes", "usage"}
 
 // changedSince returns the side without the members that only the other side changed since
 // base. A member and its stamp count as one. A text stays if base's version has more redacted
@@ -75,6 +83,16 @@ func (s side) changedSince(base, other side) side {
 		return !slices.Contains(always, name) && bytes.Equal(text, before[name]) && !bytes.Equal(text, theirs[name]) &&
 			bytes.Count(theirs[name], mark) >= bytes.Count(text, mark)
 	})
+	return s
+}
+
+func (s side) equal(other side) bool {
+	return slices.EqualFunc(s.members, other.members, func(m, o rawjson.Member) bool { return m.Name == o.Name && bytes.Equal(m.Value, o.Value) })
+}
+
+// without returns the side without some members.
+func (s side) without(names []string) side {
+	s.members = slices.DeleteFunc(slices.Clone(s.members), func(m rawjson.Member) bool { return slices.Contains(names, m.Name) })
 	return s
 }
 
