@@ -65,6 +65,7 @@ function ask(event, input) {
 export const Cortext = async ({ directory }) => {
   const parts = new Set() // sessions of sub-agents: each belongs to another session
   const known = new Set() // sessions of the user's that something happened in
+  let latest // the session that the user wrote in last
 
   const input = (sessionID, more) => ({ session_id: sessionID, cwd: directory, process: String(process.pid), ...more })
 
@@ -76,6 +77,14 @@ export const Cortext = async ({ directory }) => {
       if (event !== "Began") tell("Began", input(sessionID, { fresh: false }))
     }
     if (event) tell(event, input(sessionID, more))
+  }
+
+  // wrote tells that the user goes on with a session, after another one or at first.
+  const wrote = (sessionID) => {
+    if (sessionID === latest || parts.has(sessionID)) return
+    latest = sessionID
+    known.delete(sessionID)
+    report("", sessionID)
   }
 
   // quietly makes a hook of a function: an error in a hook would end what the user
@@ -91,8 +100,12 @@ export const Cortext = async ({ directory }) => {
       const { sessionID, info } = event.properties ?? {}
       switch (event.type) {
         case "session.created":
-          if (info?.parentID) parts.add(info.id)
-          else report("Began", info?.id, { fresh: true })
+          if (info?.parentID) {
+            parts.add(info.id)
+            break
+          }
+          latest = info?.id
+          report("Began", latest, { fresh: true })
           break
         case "session.updated":
           if (info?.parentID) parts.add(info.id)
@@ -108,7 +121,7 @@ export const Cortext = async ({ directory }) => {
           break
       }
     }),
-    "chat.message": quietly(({ sessionID }) => report("", sessionID)),
+    "chat.message": quietly(({ sessionID }) => wrote(sessionID)),
     "command.execute.before": quietly(async ({ command, sessionID, arguments: typed }, output) => {
       if (!command.startsWith("workspace.")) return
       const prompt = "/" + command + (typed ? " " + typed : "")

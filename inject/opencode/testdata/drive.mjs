@@ -69,6 +69,13 @@ await hooks["chat.message"]({ sessionID: "ses_3" }, {})
 await hooks["chat.message"]({ sessionID: "ses_3" }, {})
 await told(["Began", "ses_3", { fresh: false }])
 
+// So is a session that the user goes back to from another.
+await event(hooks, "session.idle", { sessionID: "ses_3" })
+await hooks["chat.message"]({ sessionID: "ses_2" }, {})
+await hooks["chat.message"]({ sessionID: "ses_1" }, {})
+await hooks["chat.message"]({ sessionID: "ses_1" }, {})
+await told(["Answered", "ses_3", {}], ["Began", "ses_1", { fresh: false }])
+
 const shell = { env: { PATH: "/bin" } }
 await hooks["shell.env"]({ cwd: dir, sessionID: "ses_1" }, shell)
 await hooks["shell.env"]({ cwd: dir }, shell)
