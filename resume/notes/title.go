@@ -62,12 +62,18 @@ func titleOf(messages []schema.Message) (title string, final bool) {
 	return cmp.Or(fallback, Untitled), false
 }
 
-// unquoted removes quotation marks around the arguments as a whole.
+// unquoted removes quotation marks around the arguments as a whole, and what "opencode run
+// --command" writes before those within.
 func unquoted(arguments string) string {
-	if n := len(arguments); n > 1 && strings.ContainsAny(arguments[:1], `"'`) && strings.IndexByte(arguments[1:], arguments[0]) == n-2 {
-		return arguments[1 : n-1]
+	n := len(arguments)
+	if n < 2 || !strings.ContainsAny(arguments[:1], `"'`) || arguments[n-1] != arguments[0] {
+		return arguments
 	}
-	return arguments
+	mark, inner := arguments[:1], arguments[1:n-1]
+	if strings.Contains(strings.ReplaceAll(inner, `\`+mark, ""), mark) {
+		return arguments
+	}
+	return strings.ReplaceAll(inner, `\`+mark, mark)
 }
 
 // Description returns the first prompt as typed, on one line of at most 200 runes, or

@@ -26,6 +26,7 @@ func TestTitle(t *testing.T) {
 		{"a chat's arguments", "the weekly menu", []string{"u: /workspace.chat the weekly menu"}},
 		{"arguments over lines", "API design", []string{"u: /workspace.brainstorm\n\nAPI design\n\nfor the internal services"}},
 		{"arguments in quotation marks", "API design", []string{`u: /workspace.brainstorm "API design"`}},
+		{"arguments with quotation marks within", `Why "API" fails`, []string{`u: /workspace.brainstorm "Why \"API\" fails"`}},
 		{"arguments of two in quotation marks", `"API" and "design"`, []string{`u: /workspace.brainstorm "API" and "design"`}},
 		{"a command without arguments", "Paging of long lists", []string{"u: /workspace.brainstorm", "a: What about?", "u: Paging of long lists."}},
 		{"only such a command", "untitled", []string{"u: /workspace.brainstorm"}},
