@@ -167,7 +167,7 @@ func tellHidden(w io.Writer, sel *selection, o *listOptions) {
 	shown, matching, hidden, archived := sel.counts()
 	switch {
 	case total == 0:
-		fmt.Fprintln(w, "no conversations yet: cortext new starts one, cortext import captures one")
+		fmt.Fprintln(w, "no conversations yet: cortext new starts one, cortext sync imports those of your agents in this project")
 		return
 	case matching == 0 && (o.narrows() || o.search != ""):
 		fmt.Fprintln(w, "no conversation matches these filters")
