@@ -28,6 +28,8 @@ func (l *Launcher) opening(r *payload.Built) string {
 	switch {
 	case p.Original == 0:
 		first, loaded = "Begun: "+name, fmt.Sprintf("No messages yet, %d tokens.", p.Tokens)
+	case len(p.LeftOut) == 0 && p.Original == 1:
+		loaded = fmt.Sprintf("Loaded: its only message, %d tokens.", p.Tokens)
 	case len(p.LeftOut) == 0:
 		loaded = fmt.Sprintf("Loaded: all %d messages, %d tokens.", p.Original, p.Tokens)
 	}
