@@ -158,7 +158,7 @@ func endpoint(url, model, key string) compact.Summarizer {
 	return companion.Model{BaseURL: url, Model: model, Key: key}
 }
 
-// hooks starts cortext for what happened.
+// hooks describes this program as one that hooks call.
 func (s spaces) hooks() hook.Program {
 	return hook.Program{Name: string(companion.Server), Agents: s.agents, Machine: machine(), Now: time.Now, Cortext: hook.Beside}
 }
