@@ -48,9 +48,8 @@ func (tx *Tx) AppendCopies(b schema.Batch) error {
 	return nil
 }
 
-// RedactCopies returns records of the conversation with the given id as they would be
-// stored now: redacted by today's rules and by what the user redacted there. counts says
-// what was replaced.
+// RedactCopies returns records of a conversation as they would be stored now: redacted by
+// today's rules and by what the user redacted there. counts says what was replaced.
 func (s *Store) RedactCopies(b schema.Batch, sess *schema.Session) (redacted schema.Batch, counts secrets.Counts, err error) {
 	known, err := s.policy.knownOf(sess.ID)
 	if err != nil {

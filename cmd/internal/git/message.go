@@ -162,7 +162,8 @@ func DropLoneTrailer(ctx context.Context, root, file, name string) error {
 	return os.WriteFile(file, append(kept, below...), 0o644)
 }
 
-// linesOf returns the lines of a text that remain after a git command, without blank ones.
+// linesOf returns the lines that a git command prints for a text on its standard input,
+// without blank ones.
 func linesOf(ctx context.Context, root string, args []string, text []byte) (lines []string, err error) {
 	out, err := output(withInput(reader(ctx, root, args), text))
 	for line := range strings.Lines(out) {

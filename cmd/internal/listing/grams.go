@@ -6,7 +6,7 @@ import (
 )
 
 // The index holds a table of the blocks of names that may contain a text, so that a search
-// for a rare word reads few of them. A gram is the few bytes of a text at one place. For
+// for a rare word reads few of them. A gram is gramBytes bytes of a text at one place. For
 // each hash of a gram, the table has one bit per block. The bits of a hash are stored
 // together, so a search reads only a few of the table's blocks, however many names there
 // are.
