@@ -39,16 +39,17 @@ func (c chain) link(r record) *node {
 
 // beforeCompaction returns the last line of the history before a compaction. If the user
 // had only a part summarized, logicalParentUuid names the line where one part ends and the
-// other begins (FACTS.md, "Records of a transcript").
+// other begins (FACTS.md, "Records of a transcript"). In a fork, the lines kept come later.
 func (x *index) beforeCompaction(r record) string {
 	anchor, last := rawjson.String(rawjson.Get(r.Kept, "anchorUuid")), rawjson.String(rawjson.Get(r.Kept, "tailUuid"))
-	if anchor != "" && anchor == r.UUID && len(x.lines) > 0 { // the summary is of what follows the lines kept
-		l := x.lines[len(x.lines)-1]
-		last = l.uuid
-		x.tail.stale = x.tail.stale || l.offset < 0 // the cursor knows some lines, not the last one
-	}
-	if n := x.chain[last]; last == "" || !x.tail.on && (n == nil || !n.known) { // not in the file
+	if n := x.chain[last]; n == nil || !n.known {
+		x.tail.stale = x.tail.stale || last != "" // it may be before the cursor
 		return r.LogicalParent
+	}
+	if anchor == r.UUID { // the summary is of what follows the lines kept
+		l := x.lines[len(x.lines)-1]
+		x.tail.stale = x.tail.stale || l.offset < 0 // the cursor knows some lines, not the last one
+		return l.uuid
 	}
 	return last
 }

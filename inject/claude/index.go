@@ -197,7 +197,7 @@ func (x *index) addUser(r record, at inject.Span, n *node, g *group) {
 	case !speaks || r.Meta || isEmptyOutput(first) && isEvent(first):
 		return
 	case r.Compact:
-		if len(g.units) > 0 || x.tail.on || x.o.Continues {
+		if len(g.units) > 0 || x.tail.on && x.o.From.Message != idOf(r, at) || x.o.Continues {
 			return // this file, or that of the previous session, has the summarized messages
 		}
 		x.put(g, n, unit{kind: compactUnit, id: idOf(r, at), stamp: r.Timestamp}, at)
