@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"cortext/cmd/internal/listing"
+	"cortext/cmd/internal/shell"
 )
 
 type listOptions struct {
@@ -167,6 +168,12 @@ func tellHidden(w io.Writer, sel *selection, o *listOptions) {
 	shown, matching, hidden, archived := sel.counts()
 	switch {
 	case total == 0:
+		for _, in := range sel.workspaces {
+			if in.Tree.Hides() {
+				fmt.Fprintln(w, "git has conversations, but none is in the sparse checkout:", shell.Quote("git", "-C", in.Store.Root(), "sparse-checkout", "add", "conversations"))
+				return
+			}
+		}
 		fmt.Fprintln(w, "no conversations yet: cortext new starts one, cortext sync imports those of your agents in this project")
 		return
 	case matching == 0 && (o.narrows() || o.search != ""):

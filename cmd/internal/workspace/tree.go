@@ -187,6 +187,12 @@ func (t *Tree) allOutside() (paths []string, err error) {
 	return paths, err
 }
 
+// Hides reports whether a sparse checkout leaves out conversations.
+func (t *Tree) Hides() bool {
+	files, err := t.allOutside()
+	return err == nil && len(files) > 0
+}
+
 // LogsOutside returns a function that reports whether a log, or the messages beside it, are
 // outside of the sparse checkout. The part of such a log in the work tree does not show
 // what is missing.
