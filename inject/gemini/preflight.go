@@ -69,7 +69,7 @@ func trustedFolder(m inject.Machine, dir string) (trusted, known bool, err error
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, false, nil
 	}
-	const fix = "put it right: the program itself ends at once as it is"
+	const fix = "correct the file: the program itself exits at once while it is like this"
 	var rules map[string]string
 	if err == nil {
 		err = inject.DecodeJSON(inject.BlankComments(b), &rules)

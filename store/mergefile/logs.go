@@ -111,7 +111,7 @@ func mergeLogs(parse func([]byte) record, base, ours, theirs []byte) ([]byte, er
 }
 
 // kept returns the lines of one side, without those that base has and the other side removed. A
-// record is removed only if another one stands in its place, as after a person or a program
+// record is removed only if another one takes its place, as after a person or a program
 // replaced text in all commits.
 func kept(base log, side, other []line) []line {
 	old, have := map[string]bool{}, map[string]bool{}

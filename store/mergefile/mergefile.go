@@ -145,7 +145,7 @@ func covered(older, newer []byte) (list []covering) {
 }
 
 // coveredIn compares lines with those that took their place: first all of them, then one by
-// one, also with what is gone elsewhere.
+// one, and with what is gone elsewhere.
 func coveredIn(from, to, gone []string) (list []covering) {
 	if !slices.ContainsFunc(to, isMarked) {
 		return nil

@@ -16,7 +16,7 @@ command reports them.`,
 		Hidden:  true,
 		RunE: func(cmd *cobra.Command, list []string) error {
 			a.hooks().Run(cmd.Context(), list)
-			return nil // also for an invalid call: the agent must continue
+			return nil // even for an invalid call: the agent must continue
 		},
 	}
 }

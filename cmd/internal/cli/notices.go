@@ -69,7 +69,7 @@ func (n notices) removed(list []store.Entry, err error) {
 		n.screen.warn(err.Error())
 	}
 	for _, e := range list {
-		n.screen.warn(fmt.Sprintf("%s was removed elsewhere and is not captured any more; its folder stays: cortext rm removes it here, cortext import captures it again", visible(e.Path)))
+		n.screen.warn(fmt.Sprintf("%s was removed elsewhere and is no longer captured; its folder stays: cortext rm removes it here, cortext import captures it again", visible(e.Path)))
 	}
 }
 

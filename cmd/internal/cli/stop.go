@@ -82,7 +82,7 @@ func printStopped(on screen, stopped *stop.Result) {
 		fmt.Fprintf(on.out, "Summary: %s\n", oneLine(stopped.Summary))
 	}
 	if stopped.Unsaved == nil {
-		how := "/workspace.resume" // an agent's shell is no terminal
+		how := "/workspace.resume" // an agent's shell is not a terminal
 		if isTerminal(on.out) {
 			how = commandToResume(s)
 		}

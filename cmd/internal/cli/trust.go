@@ -52,9 +52,9 @@ func runTrust(ctx context.Context, a *app, w *opened, o trustOptions) error {
 		if err := register.Revoke(root); err != nil {
 			return err
 		}
-		fmt.Fprintln(a.screen.out, "nothing in "+lifecycle.Dir+" runs here any more")
+		fmt.Fprintln(a.screen.out, "no program in "+lifecycle.Dir+" runs here any longer")
 		if len(w.Settings.Guarded) > 0 {
-			fmt.Fprintln(a.screen.out, "what "+settings.WorkspaceFile+" needs trust for does not apply any more")
+			fmt.Fprintln(a.screen.out, "the settings in "+settings.WorkspaceFile+" that need trust no longer apply")
 		}
 		return nil
 	}

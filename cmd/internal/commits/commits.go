@@ -281,7 +281,7 @@ func (c Commits) weigh(ctx context.Context, commit git.Logged, e store.Entry) (*
 	}
 	if !commit.At.After(e.Session.LastActive.Time()) {
 		s.active = 1
-		r.Guesses = append(r.Guesses, "the commit was made while it went on")
+		r.Guesses = append(r.Guesses, "the commit was made while it was under way")
 	}
 	if s.made+s.files+s.active == 0 {
 		return nil, score{}, nil

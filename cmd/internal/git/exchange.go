@@ -70,7 +70,8 @@ type Pulled struct {
 
 // Pull fetches the upstream of the current branch and merges it, if all that it changes is
 // in the folders. A conversation that one side deleted and the other continued stays, and so
-// do both folders of one that both sides renamed, also in an operation that is already under way.
+// do both folders of one that both sides renamed, even in an operation that is already
+// under way.
 func (x Exchange) Pull(ctx context.Context) (p Pulled, err error) {
 	err = x.alone(ctx, func() error {
 		var done bool

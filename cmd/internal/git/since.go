@@ -13,7 +13,7 @@ import (
 type LoggedCommit struct {
 	Subject string
 	Paths   []string // of the files it changed, relative to the requested folder; none for a merge
-	Nothing bool     // it is no merge, and changed nothing or only what was not asked for
+	Nothing bool     // it is not a merge, and changed nothing or only what was not asked for
 }
 
 // Since lists the commits reachable from HEAD that were committed after a given time,

@@ -189,7 +189,7 @@ func (b *Builder) command(s *schema.Session) (resume.Command, []string, error) {
 	if known || s.ConversationType == "" {
 		return command, nil, nil
 	}
-	return command, []string{fmt.Sprintf("the type %s has no prompt any more (%s is missing): the conversation resumes without its command", workspace.Plain(s.ConversationType), workspace.CommandFile(s.ConversationType))}, nil
+	return command, []string{fmt.Sprintf("the type %s no longer has a prompt (%s is missing): the conversation resumes without its command", workspace.Plain(s.ConversationType), workspace.CommandFile(s.ConversationType))}, nil
 }
 
 // importedChat reports whether a conversation is of type chat because it was imported and

@@ -132,7 +132,7 @@ func (f files) conversation(c *Conversation, found *secrets.Found) error {
 			if path.Base(path.Dir(name)) != "attachments" {
 				return nil // logs are redacted record by record
 			}
-			return f.attachment(c, name, found) // also one that no record names any more
+			return f.attachment(c, name, found) // even one that no record names any more
 		})
 		if err == nil {
 			err = f.documents(c, folder)

@@ -21,7 +21,7 @@ func none(t *binding.Binding) string {
 	if len(t.Segments) == 0 {
 		return "this session belongs to no conversation: /workspace.<type> starts one"
 	}
-	return "the conversation of this session was removed, here or in another clone, and the session is not saved any more: " +
+	return "the conversation of this session was removed, here or in another clone, and the session is no longer saved: " +
 		shell.Quote("cortext", "import", t.Transcript) + " brings it back, and /workspace.<type> starts another one"
 }
 
