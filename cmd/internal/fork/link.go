@@ -127,8 +127,8 @@ func origin(in workspace.Conversations, s *schema.Session) (*schema.Links, error
 	return s.Links, nil
 }
 
-// capturedIn returns the id of the only conversation besides except that captured a message
-// from its agent, or "" if none or several did. A copy has no source.
+// capturedIn returns the id of the only conversation, not counting except, that captured a
+// message from its agent. It returns "" if none or several did. A copy has no source.
 func capturedIn(in workspace.Conversations, message, except string) (found string, err error) {
 	all, err := in.Store.Outlines()
 	if err != nil {
