@@ -42,6 +42,15 @@ func (s *Store) Backup(conversation string) *schema.Session {
 // separate file that shares nothing with the one in use, which people may edit in place.
 func backupFile(conversation string) string { return backupsDir + "/" + conversation + ".json" }
 
+// HasBackup reports whether there may be a last good session.json of a conversation.
+func (s *Store) HasBackup(conversation string) bool {
+	there, err := s.Exists(backupFile(conversation))
+	return there || err != nil
+}
+
+// DropBackup removes the last good session.json of a conversation. The next write keeps another.
+func (s *Store) DropBackup(conversation string) error { return s.RemoveFile(backupFile(conversation)) }
+
 // descriptionBytes bounds a description taken from the first user message.
 const descriptionBytes = 200
 

@@ -2,11 +2,13 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"cortext/cmd/internal/git"
+	"cortext/store"
 )
 
 func pullCommand(a *app) *cobra.Command {
@@ -50,15 +52,22 @@ func pullBranch(ctx context.Context, a *app, w *opened) error {
 	case p.Open != "":
 		a.screen.hint("resolve the other conflicts that git status lists, then run git " + p.Open)
 	case p.Merged:
-		printMerged(a.screen, p)
+		a.merged(w, p)
 	default:
 		fmt.Fprintln(a.screen.out, "there is nothing new")
 	}
 	return nil
 }
 
-// printMerged says how many conversations a pull has changed, and which are gone.
-func printMerged(on screen, p git.Pulled) {
+// merged says how many conversations a pull has changed, and which are gone. It drops what quotes
+// texts that were redacted in another clone.
+func (a *app) merged(w *opened, p git.Pulled) {
+	on := a.screen
+	for _, path := range p.Changed {
+		if err := w.DropRedacted(path); err != nil && !errors.Is(err, store.ErrNotFound) {
+			on.warn(err.Error())
+		}
+	}
 	if n := len(p.Changed) + len(p.Removed); n > 0 {
 		fmt.Fprintf(on.out, "merged %s\n", count(n, "conversation"))
 	} else {
@@ -76,7 +85,7 @@ func pullRef(ctx context.Context, a *app, w *opened) error {
 	case err != nil:
 		return err
 	case len(changed) > 0:
-		printMerged(a.screen, git.Pulled{Changed: changed})
+		a.merged(w, git.Pulled{Changed: changed})
 	default:
 		fmt.Fprintln(a.screen.out, "there is nothing new")
 	}

@@ -33,6 +33,38 @@ func (n Notes) Drop(e store.Entry) error {
 	return errors.Join(errs...)
 }
 
+// DropRedacted drops what this machine keeps of a conversation and may quote what another clone
+// redacted: cached notes from before that, and the backup of session.json.
+func (w *Workspace) DropRedacted(path string) error {
+	_, cached := w.Store.ReadCache(notesName(path))
+	if !cached && !w.Store.HasBackup(path) {
+		return nil
+	}
+	c, err := w.Conversation(path)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	redacted := false
+	for m, err := range store.Undamaged(c.Messages()) {
+		if redacted = redacted || err == nil && len(m.Redacted) > 0; redacted {
+			break
+		}
+	}
+	for t, err := range store.Undamaged(c.Tools()) {
+		if redacted = redacted || err == nil && len(t.Redacted) > 0; redacted {
+			break
+		}
+	}
+	if !redacted {
+		return nil
+	}
+	if cached {
+		_, err = w.Notes.Of(c, ReadNotes)
+	}
+	return errors.Join(err, w.Store.DropBackup(path))
+}
+
 // NotesTokens is how much of the end of a conversation is read for notes if none are
 // cached. A conversation captured turn by turn has notes from its beginning.
 const NotesTokens = 1_600_000
