@@ -299,8 +299,8 @@ func (x *index) sources(i int) (list []schema.Source, err error) {
 	return list, err
 }
 
-// listed returns the rows that a section lists, such as activeSection: they are few, or fewer
-// bytes than all rows.
+// listed returns the rows that a section such as activeSection lists, in order. Reading the list
+// takes less time than reading all rows.
 func (x *index) listed(section int) (rows []int, err error) {
 	list, err := x.sections.bytes(section, 0, x.sections.size[section])
 	for ; err == nil && len(list) > 0; list = list[4:] {
