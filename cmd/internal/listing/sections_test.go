@@ -113,16 +113,7 @@ func TestReadsNothingInVain(t *testing.T) {
 // TestActiveReadsLittle: the few active conversations are found without a look at the others.
 func TestActiveReadsLittle(t *testing.T) {
 	_, file := large(t)
-	in := &countingReader{in: bytes.NewReader(file)}
-	x, err := openIndex(in, int64(len(file)), func() error { return nil })
-	if err != nil {
-		t.Fatal(err)
-	}
-	in.from, in.end = x.sections.data, int64(len(file))
-	v, err := newView(x, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	v, in := countedView(t, file)
 	p, err := v.page(Selection{Filter: Filter{Statuses: []string{"Active"}, Archived: true}, Limit: Looked})
 	if err != nil || p.Len() != 4 || p.Total != 4 {
 		t.Fatalf("%+v, error %v", p, err)
@@ -135,6 +126,19 @@ func TestActiveReadsLittle(t *testing.T) {
 // TestAllReadsLittle: where only archived conversations are hidden, the rows are not read.
 func TestAllReadsLittle(t *testing.T) {
 	_, file := large(t)
+	v, in := countedView(t, file)
+	at, err := v.selectAll(&Filter{All: true})
+	if err != nil || len(at) != 20_000-67 || at[7] != 8 {
+		t.Fatalf("%d rows, error %v", len(at), err)
+	}
+	if n := in.read.Load(); n > blockBytes { // the list of the archived rows
+		t.Errorf("%d of %d bytes were read", n, len(file))
+	}
+}
+
+// countedView opens an index, and counts what is read of its sections.
+func countedView(t *testing.T, file []byte) (*view, *countingReader) {
+	t.Helper()
 	in := &countingReader{in: bytes.NewReader(file)}
 	x, err := openIndex(in, int64(len(file)), func() error { return nil })
 	if err != nil {
@@ -145,13 +149,7 @@ func TestAllReadsLittle(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	at, err := v.selectAll(&Filter{All: true})
-	if err != nil || len(at) != 20_000-67 || at[7] != 8 {
-		t.Fatalf("%d rows, error %v", len(at), err)
-	}
-	if n := in.read.Load(); n > blockBytes { // the list of the archived rows
-		t.Errorf("%d of %d bytes were read", n, len(file))
-	}
+	return v, in
 }
 
 // A countingReader counts the bytes that are read of a part.
