@@ -82,7 +82,7 @@ var rules = map[string]rule{
 	"cortext/cmd/internal/remotesql": {why: "carries rows between two processes: knows no database"},
 	"cortext/cmd/internal/companion": {ours: []string{"cortext/cmd/internal/summarize"}, why: "starts a program: links nothing of what is in it"},
 	"cortext/cmd/internal/openai":    {ours: []string{"cortext/cmd/internal/companion", "cortext/cmd/internal/summarize", "cortext/schema"}, why: "asks a model over HTTP: a package of its own, which only cortext-web imports"},
-	"cortext/cmd/internal/children":  {why: "ends programs: knows none"},
+	"cortext/cmd/internal/children":  {why: "ends programs and keeps the end of what they print: knows none"},
 	"cortext/cmd/internal/summarize": {ours: []string{"cortext/cmd/internal/children", "cortext/inject", "cortext/resume/summary", "cortext/resume/tildes", "cortext/schema", "cortext/schema/clip", "cortext/schema/rawjson"}, why: "asks a model for a summary, and judges its answer"},
 	"cortext/cmd/internal/lifecycle": {ours: []string{"cortext/cmd/internal/children", "cortext/store/atomicfile", "cortext/store/filelock"}, why: "runs the workspace's own programs; knows no conversation"},
 	"cortext/cmd/internal/registry": {
@@ -293,7 +293,7 @@ var rules = map[string]rule{
 		why:     "what is new in a conversation: no HTTP",
 	},
 	"cortext/cmd/internal/serve": {
-		ours:    []string{"cortext/cmd/internal/caller", "cortext/cmd/internal/capture", "cortext/cmd/internal/compact", "cortext/cmd/internal/companion", "cortext/cmd/internal/export", "cortext/cmd/internal/export/bundle", "cortext/cmd/internal/export/call", "cortext/cmd/internal/export/page", "cortext/cmd/internal/export/portable", "cortext/cmd/internal/fork", "cortext/cmd/internal/git", "cortext/cmd/internal/history", "cortext/cmd/internal/interrupt", "cortext/cmd/internal/launch", "cortext/cmd/internal/listing", "cortext/cmd/internal/organise", "cortext/cmd/internal/payload", "cortext/cmd/internal/search", "cortext/cmd/internal/serve/live", "cortext/cmd/internal/serve/web", "cortext/cmd/internal/stats", "cortext/cmd/internal/stop", "cortext/cmd/internal/workspace", "cortext/inject", "cortext/resume", "cortext/schema", "cortext/schema/clip", "cortext/schema/rawjson", "cortext/store"},
+		ours:    []string{"cortext/cmd/internal/caller", "cortext/cmd/internal/capture", "cortext/cmd/internal/children", "cortext/cmd/internal/compact", "cortext/cmd/internal/companion", "cortext/cmd/internal/export", "cortext/cmd/internal/export/bundle", "cortext/cmd/internal/export/call", "cortext/cmd/internal/export/page", "cortext/cmd/internal/export/portable", "cortext/cmd/internal/fork", "cortext/cmd/internal/git", "cortext/cmd/internal/history", "cortext/cmd/internal/interrupt", "cortext/cmd/internal/launch", "cortext/cmd/internal/listing", "cortext/cmd/internal/organise", "cortext/cmd/internal/payload", "cortext/cmd/internal/search", "cortext/cmd/internal/serve/live", "cortext/cmd/internal/serve/web", "cortext/cmd/internal/stats", "cortext/cmd/internal/stop", "cortext/cmd/internal/workspace", "cortext/inject", "cortext/resume", "cortext/schema", "cortext/schema/clip", "cortext/schema/rawjson", "cortext/store"},
 		modules: []string{"github.com/coder/websocket"},
 		why:     "HTTP for what commands do, which only cortext-serve imports: no logic of its own about conversations, no printing",
 	},

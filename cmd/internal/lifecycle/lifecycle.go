@@ -73,6 +73,9 @@ var ErrNotAllowed = errors.New("the programs in " + Dir + " are not allowed to r
 // Limit is how long one program may run before it is ended.
 const Limit = 10 * time.Second
 
+// saidLen is how much of a failed program's output its error quotes, in bytes.
+const saidLen = 500
+
 // Run runs the programs of the event one after the other, as long as the user allows them
 // in their current form. It returns the failure of each; a failure does not stop the
 // others.
@@ -111,7 +114,7 @@ func run(ctx context.Context, root, name string, e Event, input []byte) error {
 	cmd.Dir = root
 	cmd.Env = append(slices.DeleteFunc(os.Environ(), ours), e.variables()...)
 	cmd.Stdin = bytes.NewReader(append(input, '\n'))
-	var said tail
+	said := children.Tail{Len: saidLen}
 	cmd.Stdout, cmd.Stderr = &said, &said
 	children.Group(cmd)
 	cmd.WaitDelay = time.Second
@@ -121,20 +124,8 @@ func run(ctx context.Context, root, name string, e Event, input []byte) error {
 		return nil // it ended successfully; its children continue
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return fmt.Errorf("was still running after %v and has been ended", Limit)
-	case err != nil && len(said) > 0:
-		return fmt.Errorf("%w: %s", err, strings.TrimSpace(strings.ToValidUTF8(string(said), "?")))
+	case err != nil && said.String() != "":
+		return fmt.Errorf("%w: %s", err, &said)
 	}
 	return err
-}
-
-// A tail keeps the end of what is written to it.
-type tail []byte
-
-func (t *tail) Write(p []byte) (int, error) {
-	const most = 500
-	*t = append(*t, p...)
-	if len(*t) > most {
-		*t = append(tail{}, (*t)[len(*t)-most:]...)
-	}
-	return len(p), nil
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"cortext/cmd/internal/children"
 	"cortext/cmd/internal/interrupt"
 	"cortext/cmd/internal/launch"
 	"cortext/schema"
@@ -168,6 +169,9 @@ type turnRequest struct {
 // not limited.
 const turnTime = 24 * time.Hour
 
+// complaintsLen is how much of an agent's error output the error of a turn quotes, in bytes.
+const complaintsLen = 2000
+
 // runTurn runs one turn in an agent. The result is nil if the agent did not start.
 func (s daemonRoutes) runTurn(space *Space, e store.Entry, t turnRequest, out io.Writer) (*launch.Result, error) {
 	if strings.TrimSpace(t.Content) == "" {
@@ -190,7 +194,7 @@ func (s daemonRoutes) runTurn(space *Space, e store.Entry, t turnRequest, out io
 	if err != nil {
 		return nil, err
 	}
-	var complaints tail
+	complaints := children.Tail{Len: complaintsLen}
 	run, err := l.Prepare(ctx, p, launch.Program{
 		In: strings.NewReader(""), Out: out, Err: &complaints, Environ: s.Environ,
 		Interrupts: interrupt.New(func() {}, func(int) {}),
@@ -199,7 +203,7 @@ func (s daemonRoutes) runTurn(space *Space, e store.Entry, t turnRequest, out io
 		return nil, err
 	}
 	after, err := run.Start(ctx)
-	if text := complaints.text(); err != nil && text != "" {
+	if text := complaints.String(); err != nil && text != "" {
 		err = errors.Join(err, errors.New(text))
 	}
 	return after, err
@@ -276,31 +280,6 @@ func (l *eventLines) began() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.sent
-}
-
-// A tail keeps the end of what is written to it.
-type tail struct {
-	mu  sync.Mutex
-	end []byte
-}
-
-// tailLen is how many bytes a tail keeps.
-const tailLen = 2000
-
-func (t *tail) Write(b []byte) (int, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.end = append(t.end, b...)
-	if n := len(t.end) - tailLen; n > 0 {
-		t.end = t.end[n:]
-	}
-	return len(b), nil
-}
-
-func (t *tail) text() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return strings.TrimSpace(strings.ToValidUTF8(string(t.end), ""))
 }
 
 // Turns are the turns that agents run for clients.

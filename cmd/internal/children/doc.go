@@ -1,2 +1,0 @@
-// Package children ends a program together with the programs that it started.
-package children
