@@ -402,10 +402,6 @@ func readsFiles(tool string) bool {
 	return slices.Contains([]string{"read", "readfile", "readmanyfiles"}, strings.ReplaceAll(strings.ToLower(tool), "_", ""))
 }
 
-// PayloadDir is the folder for payloads that an agent is asked to read, relative to the
-// workspace.
-const PayloadDir = ".workspace/local/cache/resume/"
-
 // callsByMessage groups the calls of a batch by message; loose are calls whose message is
 // not in the batch.
 func callsByMessage(b inject.Batch) (calls map[string][]schema.Tool, loose []schema.Tool) {
@@ -414,7 +410,7 @@ func callsByMessage(b inject.Batch) (calls map[string][]schema.Tool, loose []sch
 		calls[b.Messages[i].ID] = nil
 	}
 	for _, t := range b.Tools {
-		if readsFiles(t.Name) && bytes.Contains(t.Input, []byte(PayloadDir)) && t.Output != "" {
+		if readsFiles(t.Name) && bytes.Contains(t.Input, []byte(workspace.PayloadDir)) && t.Output != "" {
 			// The agent read a resume payload; do not capture it again.
 			t.Output = fmt.Sprintf("[the payload of a resume, %d bytes]", len(t.Output))
 		}

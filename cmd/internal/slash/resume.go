@@ -143,7 +143,7 @@ func (c *Commands) payload(ctx context.Context, agent inject.Agent, e store.Entr
 	if len(intro)+len(r.Payload.Text) <= limit && !altered {
 		return intro + r.Payload.Text, nil
 	}
-	name := capture.PayloadDir + schema.PathElement(e.Session.ID) + ".md"
+	name := workspace.PayloadFile(e.Session.ID)
 	if err := c.ws.Store.WriteFile(name, []byte(r.Payload.Text)); err != nil {
 		return "", err
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	"cortext/resume/notes"
 	"cortext/schema"
@@ -33,18 +34,34 @@ func (n Notes) Drop(e store.Entry) error {
 	return errors.Join(errs...)
 }
 
+// PayloadDir is the folder for payloads that an agent is asked to read, relative to the
+// workspace.
+const PayloadDir = cacheDir + "resume/"
+
+const cacheDir = ".workspace/local/cache/"
+
+// PayloadFile names the file of a conversation's payload, relative to the workspace.
+func PayloadFile(id string) string { return PayloadDir + schema.PathElement(id) + ".md" }
+
 // DropRedacted drops what this machine keeps of a conversation and may quote what another clone
-// redacted: cached notes from before that, and the backup of session.json.
+// redacted: cached notes from before that, the payload for an agent, and the backup of
+// session.json.
 func (w *Workspace) DropRedacted(path string) error {
-	_, cached := w.Store.ReadCache(notesName(path))
-	if !cached && !w.Store.HasBackup(path) {
-		return nil
-	}
 	c, err := w.Conversation(path)
 	if err != nil {
 		return err
 	}
 	defer c.Close()
+	id, err := c.ID()
+	if err != nil {
+		return err
+	}
+	payload := strings.TrimPrefix(PayloadFile(id), cacheDir)
+	_, cached := w.Store.ReadCache(notesName(path))
+	_, given := w.Store.ReadCache(payload)
+	if !cached && !given && !w.Store.HasBackup(path) {
+		return nil
+	}
 	redacted := false
 	for m, err := range store.Undamaged(c.Messages()) {
 		if redacted = redacted || err == nil && len(m.Redacted) > 0; redacted {
@@ -62,7 +79,7 @@ func (w *Workspace) DropRedacted(path string) error {
 	if cached {
 		_, err = w.Notes.Of(c, ReadNotes)
 	}
-	return errors.Join(err, w.Store.DropBackup(path))
+	return errors.Join(err, w.Store.RemoveCache(payload), w.Store.DropBackup(path))
 }
 
 // NotesTokens is how much of the end of a conversation is read for notes if none are
