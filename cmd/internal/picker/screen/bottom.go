@@ -143,7 +143,7 @@ func (f *frame) help(width int) []string {
 	return lines
 }
 
-// A notice is one line above the keys, until the next key.
+// A notice is shown above the keys, until the next key.
 type notice struct {
 	text   string
 	failed bool // it is an error

@@ -10,8 +10,8 @@ const (
 	instead // of the list
 )
 
-// A layout divides the screen: a line for the words, the list and the preview, a line for
-// a notice if there is one, and a line for the keys.
+// A layout divides the screen: a line for the words, the list and the preview, lines for a
+// notice if there is one, and a line for the keys.
 type layout struct {
 	width, height int // size of the list and the preview together
 	preview       place
@@ -33,9 +33,7 @@ const (
 
 func (m *model) layout() layout {
 	l := layout{width: m.width, height: m.height - 2, listWidth: m.width, headings: m.width >= medium && (m.said.on || m.words.empty()), tags: m.width >= veryWide}
-	if m.statusLine() != "" {
-		l.height--
-	}
+	l.height -= len(m.status())
 	l.listHeight = l.height
 	show := m.preview.shown
 	switch {
@@ -54,15 +52,19 @@ func (m *model) layout() layout {
 	return l
 }
 
-// statusLine returns the question or notice above the keys, if there is one.
-func (m *model) statusLine() string {
+// status returns the lines of the question or notice above the keys, if there is one. An error
+// may take up to a quarter of the screen, because its reason comes last.
+func (m *model) status() []string {
+	text := ""
 	switch {
 	case m.mode == confirming:
-		return m.pending.Ask + " [y/N]"
+		text = m.pending.Ask + " [y/N]"
+	case m.notice.failed:
+		return m.ruler.wrap(clean(m.notice.text), m.width-1, m.height/4)
 	case m.notice.text != "":
-		return m.notice.text
+		text = m.notice.text
 	case m.o.ReadOnly != "" && len(m.o.Actions) > 0:
-		return m.o.ReadOnly
+		text = m.o.ReadOnly
 	}
-	return ""
+	return m.ruler.wrap(clean(text), m.width-1, 1)
 }

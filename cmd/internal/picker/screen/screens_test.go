@@ -161,6 +161,23 @@ func checkFits(t *testing.T, m *model) {
 	}
 }
 
+// TestLongError: the reason of an error is shown, although the names of files come first.
+func TestLongError(t *testing.T) {
+	err := fmt.Errorf("write %q: no space left on device", strings.Repeat("conversations/", 8)+"session.json")
+	for _, size := range [][2]int{{40, 8}, {60, 20}, {80, 18}, {80, 24}, {200, 60}} {
+		drive(t, options(conversations()), size[0], size[1], func(d *driver) {
+			for _, keys := range [][]string{nil, {"ctrl+o"}, {"?"}} {
+				d.press(keys...)
+				d.send(reloaded{err: err})
+				checkFits(t, d.m)
+				if text := screen(d.m); size[1] > picker.MinHeight && !strings.Contains(text, "no space left on device") {
+					t.Errorf("%v, %q: it does not say why:\n%s", size, keys, text)
+				}
+			}
+		})
+	}
+}
+
 // TestTooSmall: one line says so, and keys still work.
 func TestTooSmall(t *testing.T) {
 	for _, size := range [][2]int{{39, 24}, {80, 7}, {5, 2}} {

@@ -31,15 +31,15 @@ func (m *model) View() tea.View {
 	f := &frame{m, m.layout()}
 	top, cursor := f.top()
 	lines := append([]string{top}, f.middle()...)
-	if text := m.statusLine(); text != "" {
-		look := plain
-		switch {
-		case m.notice.failed:
-			look = bad
-		case m.mode == confirming:
-			look = strong
-		}
-		lines = append(lines, look.of(m.ruler.fit(" "+clean(text), m.width)))
+	look := plain
+	switch {
+	case m.notice.failed:
+		look = bad
+	case m.mode == confirming:
+		look = strong
+	}
+	for _, text := range m.status() {
+		lines = append(lines, look.of(m.ruler.fit(" "+text, m.width)))
 	}
 	v.Content = strings.Join(append(lines, f.bottom()), "\n")
 	switch {
