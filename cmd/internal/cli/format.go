@@ -2,7 +2,9 @@ package cli
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
+	"fmt"
 	"io"
 	"iter"
 	"strings"
@@ -42,12 +44,18 @@ func parseFormat(text string, now func() time.Time) (*template.Template, error) 
 		err = t.Execute(io.Discard, sample)
 	}
 	if err != nil {
-		return nil, &usageError{"--format: " + strings.TrimPrefix(err.Error(), "template: "), "cortext list --help lists the fields and functions"}
+		return nil, &usageError{templateError(err), "cortext list --help lists the fields and functions"}
 	}
 	return t, nil
 }
 
-// printFormat prints each row with a template, on a line of its own.
+// templateError describes an error in a template of --format.
+func templateError(err error) string {
+	return "--format: " + strings.TrimPrefix(err.Error(), "template: ")
+}
+
+// printFormat prints each row with a template, on a line of its own, up to a row that the
+// template fails for.
 func printFormat(out io.Writer, t *template.Template, rows iter.Seq[row]) error {
 	w := bufio.NewWriter(out)
 	terminal := isTerminal(out)
@@ -55,7 +63,7 @@ func printFormat(out io.Writer, t *template.Template, rows iter.Seq[row]) error 
 	for r := range rows {
 		b.Reset()
 		if err := t.Execute(&b, r); err != nil {
-			return err
+			return cmp.Or(w.Flush(), fmt.Errorf("%s: %s", r.Path, templateError(err)))
 		}
 		text := b.String()
 		if terminal {
