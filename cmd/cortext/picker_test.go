@@ -205,6 +205,27 @@ func TestWithoutPicker(t *testing.T) {
 	}
 }
 
+// TestNumberedListFits: the first entries of a numbered list, which are the likeliest, do not
+// scroll off the screen: lines are cut, and summaries are left out of a long list.
+func TestNumberedListFits(t *testing.T) {
+	dir := t.TempDir()
+	must(t, "-C", dir, "init")
+	for i := range 20 {
+		title := fmt.Sprintf("topic number%d", i)
+		must(t, "-C", dir, "new", "plan", title)
+		retitle(t, dir, title, title+strings.Repeat(" and so on", 15)+`", "context_summary": "What was said.`)
+	}
+	for words, want := range map[string]string{"": "1  plan / topic number19 and", "number1": "What was said."} {
+		term := onDumbTerminal(t, dir, "resume", words)
+		if err := term.WaitFor("Which one?", patience); err != nil {
+			t.Fatal(err)
+		}
+		if screen := term.Screen(); !strings.Contains(screen, want) || strings.Count(screen, "and so on") < 11 {
+			t.Errorf("%q: there is no %q in\n%s", words, want, screen)
+		}
+	}
+}
+
 // left checks that cortext ended and that the terminal is as it was.
 func left(t *testing.T, term *agenttest.Terminal, code int) {
 	t.Helper()

@@ -163,13 +163,22 @@ func (c chooser) fromList(ctx context.Context, list []store.Entry) (store.Entry,
 	}
 }
 
-// choices prints a numbered list: type, title, when, status, summary.
+// choices prints a numbered list on a terminal: type, title, when, status; and summaries, if the
+// list and the question below it still fit, because the first entries are the likeliest.
 func choices(on screen, entries []store.Entry) {
+	width, height := sizeOf(on.out)
+	summaries := 2*len(entries)+2 < height
 	for i, e := range entries {
 		s := e.Session
-		fmt.Fprintf(on.out, "%3d  %s / %s  (%s, %s)\n", i+1, oneLine(s.ConversationType), bold(on.out, oneLine(s.DisplayTitle())), workspace.ShownStatus(e), on.ago(s))
-		if s.ContextSummary != "" {
-			fmt.Fprintf(on.out, "     %s\n", cut(oneLine(s.ContextSummary), 110))
+		before := fmt.Sprintf("%3d  %s / ", i+1, oneLine(s.ConversationType))
+		after := fmt.Sprintf("  (%s, %s)", workspace.ShownStatus(e), on.ago(s))
+		title := oneLine(s.DisplayTitle())
+		if room := max(width-textWidth(before+after), 1); textWidth(title) > room {
+			title = cutRight(title, room)
+		}
+		fmt.Fprintf(on.out, "%s%s%s\n", before, bold(on.out, title), after)
+		if summaries && s.ContextSummary != "" {
+			fmt.Fprintf(on.out, "     %s\n", cutRight(oneLine(s.ContextSummary), width-5))
 		}
 	}
 }

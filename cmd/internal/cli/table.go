@@ -198,14 +198,20 @@ func (t *table) line(cells []string, shown, widths []int) string {
 
 // widthOf returns the width of a terminal, or 0 if the stream is not a terminal.
 func widthOf(stream any) int {
+	width, _ := sizeOf(stream)
+	return width
+}
+
+// sizeOf returns the size of a terminal, or 0 and 0 if the stream is not a terminal.
+func sizeOf(stream any) (width, height int) {
 	f, ok := behind(stream).(*os.File)
 	if !ok || !isTerminal(f) {
-		return 0
+		return 0, 0
 	}
-	if width, _, err := term.GetSize(int(f.Fd())); err == nil && width > 0 {
-		return width
+	if width, height, err := term.GetSize(int(f.Fd())); err == nil && width > 0 {
+		return width, height
 	}
-	return 80
+	return 80, 24
 }
 
 // briefSince is agoTime for narrow terminals.
