@@ -201,7 +201,7 @@ func listMatches(on screen, w *opened, matches []store.Entry) error {
 }
 
 // matching returns the conversations that match a query and the flags. Without either it
-// returns all of them, completed ones last.
+// returns all of them but archived ones, completed ones last.
 func matching(w *opened, query string, only *listing.Filter) ([]store.Entry, error) {
 	if query == "" && only == nil {
 		return w.Choices()

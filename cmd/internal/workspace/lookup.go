@@ -197,14 +197,17 @@ func (w Conversations) matchingAnywhere(l *listing.Listing, query string, most i
 var everything = listing.Filter{All: true, Archived: true}
 
 // Choices returns the conversations in the order of a selection list: the most recently
-// active first, completed ones last.
+// active first, completed ones last. Archived ones are in it only if there are no others.
 func (w Conversations) Choices() ([]store.Entry, error) {
 	l, err := w.Listing(nil)
 	if err != nil {
 		return nil, err
 	}
 	defer l.Close()
-	all, _, _, err := found(l, "", everything, math.MaxInt)
+	all, _, _, err := found(l, "", listing.Filter{All: true}, math.MaxInt)
+	if err == nil && len(all) == 0 {
+		all, _, _, err = found(l, "", everything, math.MaxInt)
+	}
 	completed := func(e store.Entry) bool { return e.Session.Status == schema.Completed }
 	return append(slices.DeleteFunc(slices.Clone(all), completed), slices.DeleteFunc(all, func(e store.Entry) bool { return !completed(e) })...), err
 }
