@@ -114,7 +114,7 @@ func (c chooser) among(ctx context.Context, s selected) (picked, error) {
 func candidates(w *opened, query string) ([]store.Entry, error) {
 	list, err := matching(w, query, nil)
 	if err == nil && len(list) == 0 {
-		err = workspace.ErrNoConversation
+		err = workspace.ErrEmpty
 	}
 	return list, err
 }

@@ -84,7 +84,7 @@ func exitCode(err error) int {
 		errors.As(err, new(*settings.NameError)), errors.As(err, new(*settings.ValueError)), errors.Is(err, resume.ErrBudget):
 		return exitUsage
 	case errors.As(err, new(*workspace.NotFoundError)), errors.As(err, new(*nothingFoundError)), errors.As(err, new(*history.NumberError)),
-		errors.As(err, new(*history.AtError)), errors.As(err, new(*history.BranchError)), errors.Is(err, workspace.ErrNoConversation):
+		errors.As(err, new(*history.AtError)), errors.As(err, new(*history.BranchError)), errors.Is(err, workspace.ErrNoConversation), errors.Is(err, workspace.ErrEmpty):
 		return exitNotFound
 	case errors.As(err, new(*workspace.AmbiguousError)), errors.As(err, new(*workspace.WeakError)), errors.As(err, new(*workspacesError)):
 		return exitAmbiguous
@@ -99,6 +99,9 @@ var errSilent = errors.New("")
 
 // errInterrupted ends a command if the user pressed Ctrl-C while choosing from a list.
 var errInterrupted = fmt.Errorf("interrupted%w", errSilent)
+
+// hintToBegin says where conversations come from.
+const hintToBegin = "cortext new starts one, cortext sync imports those of your agents in this project"
 
 func hintFor(err error) string {
 	var usage *usageError
@@ -129,6 +132,8 @@ func hintFor(err error) string {
 		return "cortext list shows all of them"
 	case errors.Is(err, workspace.ErrNoConversation):
 		return "cortext list shows all of them; most commands take an id"
+	case errors.Is(err, workspace.ErrEmpty):
+		return hintToBegin
 	case errors.As(err, &stopped):
 		return stopped.Fix
 	case errors.As(err, new(*store.Damage)):

@@ -174,7 +174,7 @@ func tellHidden(w io.Writer, sel *selection, o *listOptions) {
 				return
 			}
 		}
-		fmt.Fprintln(w, "no conversations yet: cortext new starts one, cortext sync imports those of your agents in this project")
+		fmt.Fprintln(w, "no conversations yet: "+hintToBegin)
 		return
 	case matching == 0 && (o.narrows() || o.search != ""):
 		fmt.Fprintln(w, "no conversation matches these filters")

@@ -71,6 +71,9 @@ func Named(query string, entries []store.Entry) bool {
 // none.
 var ErrNoConversation = errors.New("no conversation is active")
 
+// ErrEmpty is returned if a command needs any conversation and there is none.
+var ErrEmpty = errors.New("there is no conversation in this work tree")
+
 // Conversations finds and opens the conversations of a workspace, wherever their records
 // are: in the work tree, where they wait, or only in git.
 type Conversations struct {
@@ -212,8 +215,8 @@ func (w Conversations) Choices() ([]store.Entry, error) {
 	return append(slices.DeleteFunc(slices.Clone(all), completed), slices.DeleteFunc(all, func(e store.Entry) bool { return !completed(e) })...), err
 }
 
-// Latest returns the conversation that was active last. The error is [ErrNoConversation] if
-// there is none.
+// Latest returns the conversation that was active last. The error is [ErrEmpty] if there is
+// none.
 func (w Conversations) Latest() (store.Entry, error) {
 	l, err := w.Listing(nil)
 	if err != nil {
@@ -225,7 +228,7 @@ func (w Conversations) Latest() (store.Entry, error) {
 		return store.Entry{}, err
 	}
 	if p.Len() == 0 {
-		return store.Entry{}, ErrNoConversation
+		return store.Entry{}, ErrEmpty
 	}
 	r := p.Row(0)
 	return l.Read(&r)

@@ -18,7 +18,7 @@ import (
 // one is that which was active last, whatever its status.
 func TestChoices(t *testing.T) {
 	w := openWorkspace(t)
-	if _, err := w.Latest(); !errors.Is(err, ErrNoConversation) {
+	if _, err := w.Latest(); !errors.Is(err, ErrEmpty) {
 		t.Errorf("without any: %v", err)
 	}
 	for _, title := range []string{"one thing", "two things", "three things"} {
