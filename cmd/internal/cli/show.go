@@ -51,8 +51,8 @@ func runShow(a *app, cmd *cobra.Command, query string, o showOptions) error {
 	if o.last < 0 {
 		return &usageError{"--last must not be negative", ""}
 	}
-	if o.around < 0 {
-		return &usageError{"--around must not be negative", ""}
+	if o.around < 0 || o.around == 0 && cmd.Flags().Changed("around") {
+		return &usageError{"--around is a number from 1", ""}
 	}
 	if o.message != "" && o.last > 0 {
 		return &usageError{"--message and --last cannot be combined", ""}
