@@ -21,7 +21,7 @@ func choose(c *portable.Conversation, o Options) error {
 	keep := func(*schema.Message) bool { return true }
 	if o.From != "" || o.To != "" {
 		h := History(c)
-		from, to, err := limits(h.Messages, o)
+		from, to, err := limits(h.Messages, c.Messages, o)
 		if err != nil {
 			return err
 		}
@@ -73,8 +73,9 @@ func strip(c *portable.Conversation, o Options) {
 	}
 }
 
-// limits returns the numbers of the first and the last message to export.
-func limits(branch []schema.Message, o Options) (from, to int, err error) {
+// limits returns the numbers of the first and the last message to export, which are on a branch
+// of all messages.
+func limits(branch, all []schema.Message, o Options) (from, to int, err error) {
 	last := 0
 	if len(branch) > 0 {
 		last = branch[len(branch)-1].Number
@@ -85,13 +86,13 @@ func limits(branch []schema.Message, o Options) (from, to int, err error) {
 			return nil
 		}
 		n, numErr := strconv.Atoi(name)
-		for i := range branch {
-			if branch[i].ID == name || numErr == nil && branch[i].Number == n {
-				*at = branch[i].Number
-				return nil
-			}
+		named := func(m schema.Message) bool { return m.ID == name || numErr == nil && m.Number == n }
+		i := slices.IndexFunc(branch, named)
+		if i < 0 {
+			return fmt.Errorf("--%s: %w", option, &history.AtError{At: name, Messages: last, OtherBranch: slices.ContainsFunc(all, named)})
 		}
-		return fmt.Errorf("--%s: %w", option, &history.AtError{At: name, Messages: last})
+		*at = branch[i].Number
+		return nil
 	}
 	if err = find("from", o.From, &from); err == nil {
 		err = find("to", o.To, &to)

@@ -124,11 +124,15 @@ type Point struct {
 
 // An AtError reports that no message matches the name of a point.
 type AtError struct {
-	At       string
-	Messages int
+	At          string
+	Messages    int
+	OtherBranch bool // the message is on another branch than the one searched
 }
 
 func (e *AtError) Error() string {
+	if e.OtherBranch {
+		return fmt.Sprintf("message %q is on another branch: cortext fork --at %s makes a conversation of that one", e.At, e.At)
+	}
 	if e.Messages == 0 {
 		return fmt.Sprintf("there is no message %q: the conversation has no messages", e.At)
 	}
@@ -163,7 +167,7 @@ func PointOf(w workspace.Conversations, e store.Entry, at Choice) (Point, error)
 		i = slices.IndexFunc(all, func(m schema.Message) bool { return m.ID == at.At && m.ID != "" })
 	}
 	if i < 0 {
-		return Point{}, &AtError{at.At, len(all)}
+		return Point{}, &AtError{At: at.At, Messages: len(all)}
 	}
 	path := pathTo(all, i)
 	if m := path[len(path)-1]; m.Role == schema.User {

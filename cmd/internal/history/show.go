@@ -48,7 +48,7 @@ type NumberError struct{ Number, Messages int }
 
 func (e *NumberError) Error() string {
 	if e.Number <= e.Messages {
-		return fmt.Sprintf("message %d is on a branch that was left: leave out --message to see it", e.Number)
+		return fmt.Sprintf("message %d is on another branch: cortext show lists the branches, --branch N shows one", e.Number)
 	}
 	return fmt.Sprintf("there is no message %d: the conversation has %d", e.Number, e.Messages)
 }
