@@ -31,16 +31,18 @@ func parseWhen(text string, now time.Time) (span, bool) {
 			return span{at, at}, true
 		}
 	}
-	if at, err := time.ParseInLocation(time.DateOnly, text, now.Location()); err == nil {
-		return day(at), true
+	if date, err := time.Parse(time.DateOnly, text); err == nil {
+		return day(date, now.Location()), true
 	}
+	y, m, d := now.Date()
+	today := time.Date(y, m, d, 0, 0, 0, 0, time.UTC)
 	switch text = strings.ToLower(text); text {
 	case "now":
 		return span{now, now}, true
 	case "today":
-		return day(now), true
+		return day(today, now.Location()), true
 	case "yesterday":
-		return day(now.AddDate(0, 0, -1)), true
+		return day(today.AddDate(0, 0, -1), now.Location()), true
 	case "last week":
 		return ago(now, 1, "w"), true
 	case "last month":
@@ -48,21 +50,21 @@ func parseWhen(text string, now time.Time) (span, bool) {
 	case "last year":
 		return ago(now, 1, "y"), true
 	}
-	for d := time.Sunday; d <= time.Saturday; d++ {
-		if name := strings.ToLower(d.String()); text == name || text == "last "+name {
-			return day(now.AddDate(0, 0, -1-(int(now.Weekday()-d)+6)%7)), true
+	for of := time.Sunday; of <= time.Saturday; of++ {
+		if name := strings.ToLower(of.String()); text == name || text == "last "+name {
+			return day(today.AddDate(0, 0, -1-(int(now.Weekday()-of)+6)%7), now.Location()), true
 		}
 	}
-	m := agoForm().FindStringSubmatch(text)
-	if m == nil {
+	parts := agoForm().FindStringSubmatch(text)
+	if parts == nil {
 		return span{}, false
 	}
-	n, err := strconv.Atoi(m[1])
+	n, err := strconv.Atoi(parts[1])
 	if err != nil {
 		n = 1
 	}
-	unit := m[2][:1]
-	if strings.HasPrefix(m[2], "mo") {
+	unit := parts[2][:1]
+	if strings.HasPrefix(parts[2], "mo") {
 		unit = "mo"
 	}
 	return ago(now, n, unit), n > 0
@@ -88,8 +90,18 @@ func ago(now time.Time, n int, unit string) span {
 	return span{at, at}
 }
 
-// day returns the day that contains a moment.
-func day(at time.Time) span {
-	y, m, d := at.Date()
-	return span{time.Date(y, m, d, 0, 0, 0, 0, at.Location()), time.Date(y, m, d+1, 0, 0, 0, 0, at.Location())}
+// day returns the day of a date, which is in UTC, in a time zone.
+func day(date time.Time, in *time.Location) span {
+	return span{midnight(date, in), midnight(date.AddDate(0, 0, 1), in)}
+}
+
+// midnight returns the first moment of a date in a time zone: one o'clock if summer time begins
+// at midnight.
+func midnight(date time.Time, in *time.Location) time.Time {
+	y, m, d := date.Date()
+	at := time.Date(y, m, d, 0, 0, 0, 0, in)
+	if at.Day() != d {
+		_, at = at.ZoneBounds()
+	}
+	return at
 }

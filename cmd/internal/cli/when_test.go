@@ -47,3 +47,35 @@ func TestParseWhen(t *testing.T) {
 		}
 	}
 }
+
+// TestParseWhenWithoutMidnight: where summer time begins at midnight, that day is still a day.
+func TestParseWhenWithoutMidnight(t *testing.T) {
+	for _, c := range []struct{ zone, date, from, to string }{
+		{"America/Santiago", "2026-09-06", "2026-09-06T01:00", "2026-09-07T00:00"},
+		{"America/Santiago", "2026-09-05", "2026-09-05T00:00", "2026-09-06T01:00"},
+		{"America/Havana", "2026-03-08", "2026-03-08T01:00", "2026-03-09T00:00"},
+		{"Africa/Cairo", "2026-04-24", "2026-04-24T01:00", "2026-04-25T00:00"},
+		{"Europe/Berlin", "2026-03-29", "2026-03-29T00:00", "2026-03-30T00:00"},
+	} {
+		zone, err := time.LoadLocation(c.zone)
+		if err != nil {
+			t.Fatal(err)
+		}
+		date, err := time.Parse(time.DateOnly, c.date)
+		if err != nil {
+			t.Fatal(err)
+		}
+		y, m, d := date.Date()
+		for text, now := range map[string]time.Time{
+			c.date:      time.Date(2026, 12, 1, 12, 0, 0, 0, zone),
+			"today":     time.Date(y, m, d, 12, 0, 0, 0, zone),
+			"yesterday": time.Date(y, m, d+1, 1, 30, 0, 0, zone),
+		} {
+			got, ok := parseWhen(text, now)
+			const form = "2006-01-02T15:04"
+			if from, to := got.from.In(zone).Format(form), got.to.In(zone).Format(form); !ok || from != c.from || to != c.to {
+				t.Errorf("%s, %q at %s: %s to %s, want %s to %s", c.zone, text, now, from, to, c.from, c.to)
+			}
+		}
+	}
+}
