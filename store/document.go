@@ -17,9 +17,10 @@ import (
 type document struct {
 	c *Conversation
 	stored
-	knows  func() (*known, error)
-	texts  recordRedactor // what the user is redacting
-	before []byte         // the session as read, in our spelling; nil before it is read
+	knows    func() (*known, error)
+	texts    recordRedactor // what the user is redacting
+	before   []byte         // the session as read, in our spelling; nil before it is read
+	recorded []byte         // what a lost session.json is known to have said, in our spelling; nil: nothing
 
 	counted int64 // its counted_bytes
 }
@@ -51,8 +52,12 @@ func (d *document) write() (written bool, err error) {
 		if err := d.describe(); err != nil {
 			return false, err
 		}
+		summarized := d.session.CountedBytes > 0 || d.session.ContextSummary == ""
 		if err := (counter{&c.Reader}).recount(d.session, c.sessionFolder); err != nil {
 			return false, err
+		}
+		if !summarized {
+			d.session.CountedBytes = 0 // its summary does not cover all messages
 		}
 	}
 	after, err := d.session.Marshal()
@@ -70,14 +75,18 @@ func (d *document) write() (written bool, err error) {
 	if err := redact.session(d.session); err != nil {
 		return false, err
 	}
-	before, err := schema.ParseSession(d.before)
+	before := d.before
+	if d.recorded != nil {
+		before = d.recorded // what it said was not set now
+	}
+	was, err := schema.ParseSession(before)
 	if err != nil {
 		return false, err
 	}
 	// A session.json that was never written, or is not published yet, stays as created. But
 	// in a waiting one, only stamps show what was set there.
 	if (d.raw != nil || c.base != "") && !c.staged() {
-		d.session.Stamp(before, c.s.opts.Now())
+		d.session.Stamp(was, c.s.opts.Now())
 	}
 	if err := errors.Join(redact.forget(d.session), d.texts.forget(d.session)); err != nil {
 		return false, err

@@ -133,6 +133,18 @@ func (tx *Tx) Session() (*schema.Session, []Damage, error) {
 	return tx.doc.session, tx.doc.damage, err
 }
 
+// Recover replaces the session by what a lost session.json is known to have said, uncounted. That
+// was set before, and may have been changed since.
+func (tx *Tx) Recover(recorded *schema.Session) (err error) {
+	if err := tx.doc.load(); err != nil {
+		return err
+	}
+	*tx.doc.session = *recorded
+	tx.doc.session.CountedBytes = 0
+	tx.doc.recorded, err = tx.doc.session.Marshal()
+	return err
+}
+
 // Written reports whether session.json exists.
 func (tx *Tx) Written() bool { return tx.doc.raw != nil }
 

@@ -49,8 +49,9 @@ func (w *Workspace) Identify(tx *store.Tx, agent, nativeID string, seg registry.
 		return nil
 	}
 	if recorded != nil {
-		*s = *recorded
-		s.CountedBytes = 0
+		if err := tx.Recover(recorded); err != nil {
+			return err
+		}
 	}
 	identifyAs(s, agent, nativeID, seg)
 	if s.AgentConfig.Agent == "" {
