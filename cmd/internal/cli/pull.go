@@ -63,11 +63,7 @@ func pullBranch(ctx context.Context, a *app, w *opened) error {
 // texts that were redacted in another clone.
 func (a *app) merged(w *opened, p git.Pulled) {
 	on := a.screen
-	for _, path := range p.Changed {
-		if err := w.DropRedacted(path); err != nil && !errors.Is(err, store.ErrNotFound) {
-			on.warn(err.Error())
-		}
-	}
+	a.dropRedacted(w, p.Changed)
 	if n := len(p.Changed) + len(p.Removed); n > 0 {
 		fmt.Fprintf(on.out, "merged %s\n", count(n, "conversation"))
 	} else {
@@ -75,6 +71,15 @@ func (a *app) merged(w *opened, p git.Pulled) {
 	}
 	for _, name := range p.Removed {
 		fmt.Fprintf(on.out, "%s was removed in another clone\n", visible(name))
+	}
+}
+
+// dropRedacted drops what quotes texts of these conversations that were redacted in another clone.
+func (a *app) dropRedacted(w *opened, conversations []string) {
+	for _, path := range conversations {
+		if err := w.DropRedacted(path); err != nil && !errors.Is(err, store.ErrNotFound) {
+			a.screen.warn(err.Error())
+		}
 	}
 }
 

@@ -48,7 +48,12 @@ func (a *app) exchanges(branch, ref func(context.Context, *app, *opened) error) 
 
 // pushBranch pushes the current branch.
 func pushBranch(ctx context.Context, a *app, w *opened) error {
-	races, err := exchangeOf(w).Push(ctx)
+	x := exchangeOf(w)
+	before, _ := git.Head(x.Root)
+	races, err := x.Push(ctx)
+	if races > 0 {
+		a.dropRedacted(w, x.Changed(ctx, before.Commit))
+	}
 	if err != nil {
 		return err
 	}

@@ -95,6 +95,12 @@ func (x Exchange) Pull(ctx context.Context) (p Pulled, err error) {
 	return p, err
 }
 
+// Changed lists the folders of conversations that have changed from a commit to HEAD.
+func (x Exchange) Changed(ctx context.Context, from string) []string {
+	changed, _, _ := between(ctx, x.Root, x.Folders[0], from)
+	return changed
+}
+
 // between lists the folders of conversations below dir that have changed from a commit to HEAD, and
 // those that are gone. A folder that moved to another day counts as changed.
 func between(ctx context.Context, root, dir, from string) (changed, removed []string, err error) {
