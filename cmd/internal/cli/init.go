@@ -157,7 +157,7 @@ func runInit(a *app, cmd *cobra.Command, o initOptions) error {
 	}
 	linked, err := r.commitHooks()
 	if err != nil {
-		a.screen.warn("commits are not linked to conversations: " + err.Error())
+		a.screen.warn(err.Error())
 	}
 	merging += linked
 	if a.screen.asJSON {
@@ -169,7 +169,7 @@ func runInit(a *app, cmd *cobra.Command, o initOptions) error {
 	printKept(a.screen, planned)
 	fmt.Fprint(a.screen.out, merging)
 	changed := len(created)+changing(planned)+len(merging) > 0
-	if !changed {
+	if !changed && err == nil {
 		fmt.Fprintf(a.screen.out, "%s is up to date, nothing to do\n", visible(dir))
 	}
 	start, missing := r.ready()
@@ -417,11 +417,17 @@ func (r *initRun) commitHooks() (done string, err error) {
 		if is {
 			done = "removed the link from this clone's commits to conversations\n"
 		}
+		if err != nil {
+			err = fmt.Errorf("a git hook still has the lines of cortext: %w", err)
+		}
 		return done, err
 	}
 	files, err := commits.Link(r.cmd.Context(), r.dir)
 	for _, file := range files {
 		done += fmt.Sprintf("made commits name their conversation, in %s\n", visible(file))
+	}
+	if err != nil {
+		err = fmt.Errorf("commits are not linked to conversations: %w", err)
 	}
 	return done, err
 }

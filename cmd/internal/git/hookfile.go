@@ -125,9 +125,11 @@ func (p HookPart) removeFrom(file string) (changed bool, err error) {
 	case err != nil:
 		return false, err
 	case len(bytes.TrimSpace(rest)) == 0 || string(rest) == "#!/bin/sh\n":
-		return true, os.Remove(file)
+		err = os.Remove(file)
+	default:
+		err = replaceHook(file, rest)
 	}
-	return true, replaceHook(file, rest)
+	return err == nil, err
 }
 
 // sharedHooks reports whether git runs the hooks of root's clone in other repositories, too.
