@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -90,9 +92,25 @@ func pullRef(ctx context.Context, a *app, w *opened) error {
 	case err != nil:
 		return err
 	case len(changed) > 0:
-		a.merged(w, git.Pulled{Changed: changed})
+		a.merged(w, pulledInto(w, changed))
 	default:
 		fmt.Fprintln(a.screen.out, "there is nothing new")
 	}
 	return nil
+}
+
+// pulledInto tells the conversations that a pull changed from those that are gone. One that moved to
+// another day has changed.
+func pulledInto(w *opened, folders []string) (p git.Pulled) {
+	for _, folder := range folders {
+		if is, err := w.Store.HasSession(folder); is || err != nil || w.Store.HasRecords(folder) {
+			p.Changed = append(p.Changed, folder)
+		} else {
+			p.Removed = append(p.Removed, folder)
+		}
+	}
+	p.Removed = slices.DeleteFunc(p.Removed, func(gone string) bool {
+		return slices.ContainsFunc(p.Changed, func(folder string) bool { return path.Base(folder) == path.Base(gone) })
+	})
+	return p
 }
