@@ -107,15 +107,8 @@ func (r *reading) change(ctx context.Context, a picker.Action, row listing.Row) 
 			back.did = "back in lists"
 		}
 	case tagKey:
-		text, remove := strings.CutPrefix(a.Text, "-")
-		tags, err := organise.ParseTags(text)
-		if err != nil {
+		if change, back.did, had, err = tagging(a.Text); err != nil {
 			return back, err
-		}
-		shown := oneLine(strings.Join(tags, ", "))
-		change, back.did, had = organise.Tag(tags), "tagged "+shown, "already tagged "+shown
-		if remove {
-			change, back.did, had = organise.Untag(tags), "no longer tagged "+shown, "was not tagged "+shown
 		}
 	default:
 		return back, fmt.Errorf("there is no action %q", a.Name)
@@ -133,6 +126,40 @@ func (r *reading) change(ctx context.Context, a picker.Action, row listing.Row) 
 	}
 	back.run = func() error { return r.restore(was.ID, undoing) }
 	return back, nil
+}
+
+// tagging returns the change that a list of tags asks for, where a hyphen before a tag removes it,
+// what the change does, and what it finds if it changes nothing.
+func tagging(list string) (change organise.Change, did, had string, err error) {
+	tags, err := organise.ParseTags(list)
+	if err != nil {
+		return nil, "", "", err
+	}
+	var add, remove []string
+	for _, tag := range tags {
+		if name, ok := strings.CutPrefix(tag, "-"); ok {
+			remove = append(remove, strings.TrimSpace(name))
+		} else {
+			add = append(add, tag)
+		}
+	}
+	if slices.Contains(remove, "") {
+		return nil, "", "", errors.New("there is no tag after the hyphen")
+	}
+	change = func(s *schema.Session) error {
+		if err := organise.Tag(add)(s); err != nil {
+			return err
+		}
+		return organise.Untag(remove)(s)
+	}
+	added, removed := oneLine(strings.Join(add, ", ")), oneLine(strings.Join(remove, ", "))
+	switch {
+	case len(remove) == 0:
+		return change, "tagged " + added, "already tagged " + added, nil
+	case len(add) == 0:
+		return change, "no longer tagged " + removed, "was not tagged " + removed, nil
+	}
+	return change, "tagged " + added + ", no longer " + removed, "already tagged " + added + ", not " + removed, nil
 }
 
 // backToTitle undoes a rename, unless somebody else renamed the conversation since.

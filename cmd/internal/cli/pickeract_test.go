@@ -64,6 +64,11 @@ func TestUndoKeepsChangesOfOthers(t *testing.T) {
 	undo()
 	tags("old", "older")
 
+	act(tagKey, "-old, api, - Older")
+	tags("api")
+	undo()
+	tags("old", "older")
+
 	act(titleKey, "thing renamed")
 	if _, err := r.w.SetTitle(entry(), "thing of theirs"); err != nil {
 		t.Fatal(err)
@@ -105,6 +110,8 @@ func TestActChangesNothing(t *testing.T) {
 	}{
 		{tagKey, "OLD", "already tagged OLD: " + title},
 		{tagKey, "-new", "was not tagged new: " + title},
+		{tagKey, "-new, OLD", "already tagged OLD, not new: " + title},
+		{tagKey, "-", "there is no tag after the hyphen"},
 		{titleKey, title, "already called " + title},
 	} {
 		said, err := r.act(t.Context(), picker.Action{Key: try.key, Text: try.text}, rows.Row(0))
