@@ -133,11 +133,17 @@ func (tx *Tx) Session() (*schema.Session, []Damage, error) {
 	return tx.doc.session, tx.doc.damage, err
 }
 
-// Recover replaces the session by what a lost session.json is known to have said, uncounted. That
-// was set before, and may have been changed since.
+// Recover takes the session from what a lost session.json is known to have said, uncounted. That
+// was set before, and may have been changed since: what waiting records say was set counts, too.
 func (tx *Tx) Recover(recorded *schema.Session) (err error) {
 	if err := tx.doc.load(); err != nil {
 		return err
+	}
+	if !tx.doc.rebuilt {
+		tx.doc.session.Defer(recorded)
+		if recorded, err = schema.MergeSessions(tx.doc.session, recorded); err != nil {
+			return err
+		}
 	}
 	*tx.doc.session = *recorded
 	tx.doc.session.CountedBytes = 0
