@@ -107,7 +107,7 @@ func (x *index) setContext(list, raw []byte, offset int64) {
 			}
 		case len(t.s.items) == 0: // the program's own context, tool results
 		case isOwnTurn(turns, i):
-			if isSummary(t.s.texts()[0]) {
+			if t.kind == userUnit {
 				x.addRoot(t.r.ID)
 				if !x.spoken && !x.tail.on && !x.o.Continues && u == nil {
 					fresh = append(fresh, t)
@@ -190,7 +190,9 @@ func isOwnTurn(turns []contextMessage, i int) bool {
 	}
 	switch turns[i].kind {
 	case userUnit:
-		return isSummary(texts[0])
+		// A model may write something before its summary: then the answer shows what it is.
+		return isSummary(texts[0]) || strings.Contains(texts[0], summaryTag) && i+1 < len(turns) &&
+			slices.Equal(turns[i+1].s.texts(), []string{summaryAck})
 	case modelUnit:
 		return texts[0] == placeholder || texts[0] == summaryAck && i > 0 && isOwnTurn(turns, i-1)
 	}
