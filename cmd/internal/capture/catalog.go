@@ -166,5 +166,22 @@ func (c *catalog) recorded(id string) *schema.Session {
 	return nil
 }
 
+// committed returns the session.json that the newest branch has of a conversation in a folder, or
+// nil if none is known. Whatever cannot be read in time is left out. During a scan, which may see
+// many conversations, recorded answers.
+func (c *catalog) committed(ctx context.Context, folder, id string) (found *schema.Session) {
+	if c.scan != nil {
+		return nil
+	}
+	_ = git.Versions(ctx, c.ws.Store.Root(), folder, ".session/session.json", func(v git.Version) error {
+		s, err := schema.ParseSession(v.Content)
+		if err == nil && found == nil && schema.SameConversation(s.ID, id) {
+			found = s
+		}
+		return nil
+	})
+	return found
+}
+
 // A sessionID identifies a native session.
 type sessionID struct{ agent, id string }

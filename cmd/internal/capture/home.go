@@ -29,6 +29,7 @@ type home struct {
 	conv    *store.Conversation // the conversation to write to
 	tree    *store.Conversation // in the work tree; nil if the folder is not there
 	waiting bool                // conv holds waiting records
+	back    bool                // the folder was put back now
 	why     string              // why they wait
 	aside   *store.Conversation // for records that git removed and the user has not asked to restore; nil: none
 	have    *store.Snapshot     // of the work tree; its records are not delivered again; nil: all are delivered
@@ -62,6 +63,7 @@ func (hs *homes) home(s *binding.Segment, mode Mode) (*home, error) {
 			if h.tree, err = hs.putBack(s); err != nil {
 				return nil, err
 			}
+			h.back = true
 		}
 		if mode != Unasked {
 			h.tree.TakeBack(s.Path)

@@ -113,8 +113,11 @@ func (in *ingestion) run() (out Ingested, err error) {
 
 // identify restores the identity of a conversation whose session.json is gone. It takes the
 // identity from a segment of a native session, and the rest from a branch. For waiting records it
-// takes the rest from the backup, but the conversation is then paused.
-func (c *Capture) identify(tx *store.Tx, agent, nativeID string, h *home, seg binding.Segment) error {
+// takes the rest from the backup, but the conversation is then paused. If its folder was put back,
+// what the branch says counts even if the waiting records have a session.json: they may have been
+// described when nothing else was left, as after git clean.
+func (in *ingestion) identify(tx *store.Tx, nativeID string, h *home, seg binding.Segment) error {
+	c := in.c
 	recorded := c.catalog.recorded(seg.ID)
 	if recorded == nil && h.waiting && !tx.Written() {
 		if old := c.ws.Store.Backup(seg.Path); old != nil && schema.SameConversation(old.ID, seg.ID) {
@@ -122,7 +125,15 @@ func (c *Capture) identify(tx *store.Tx, agent, nativeID string, h *home, seg bi
 			recorded = old
 		}
 	}
-	return c.ws.Identify(tx, agent, nativeID, seg.Segment, recorded)
+	if h.back {
+		h.back = false
+		if committed := c.catalog.committed(in.ctx, seg.Path, seg.ID); committed != nil {
+			if err := tx.Recover(committed); err != nil {
+				return err
+			}
+		}
+	}
+	return c.ws.Identify(tx, in.agent.Name(), nativeID, seg.Segment, recorded)
 }
 
 // rejoin gives a fork in the work tree whose session.json is gone what it shares with the

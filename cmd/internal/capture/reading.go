@@ -100,7 +100,7 @@ func (rd *reading) openHomes() error {
 			rd.out.Waiting = append(rd.out.Waiting, h.segment.Path+": "+h.why)
 		} else if h.conv != nil && (h.conv.Waits() || rd.opts.Mode != Unasked && (h.conv.HasMore() || h.conv.LogsAbsent() && rd.c.ws.Store.HasRecords(h.segment.Path))) {
 			if err := h.conv.Update(func(tx *store.Tx, _ *schema.Session) error {
-				if err := rd.c.identify(tx, rd.agent.Name(), rd.nativeID, h, *h.segment); err != nil {
+				if err := rd.identify(tx, rd.nativeID, h, *h.segment); err != nil {
 					return err
 				}
 				return rejoin(rd.c.ws.Conversations, tx)

@@ -131,7 +131,7 @@ func (r *router) tx(to target) (tx *store.Tx, err error) {
 	r.txs[to] = tx // from here on, abandon ends it
 	r.begun[to] = !tx.Written()
 	h := r.homes[to.segment]
-	err = r.in.c.identify(tx, r.transcript.Agent, r.transcript.NativeID, h, r.segments[to.segment])
+	err = r.in.identify(tx, r.transcript.NativeID, h, r.segments[to.segment])
 	if err == nil && !to.aside && !h.waiting {
 		err = rejoin(r.in.c.ws.Conversations, tx)
 	}

@@ -240,7 +240,10 @@ func (c *Capture) Sources(ctx context.Context, e store.Entry, except string, o O
 		if err != nil {
 			return 0, err
 		}
-		errs = append(errs, conv.Close())
+		if recorded := c.catalog.committed(ctx, e.Path, e.Session.ID); recorded != nil {
+			err = conv.Update(func(tx *store.Tx, _ *schema.Session) error { return tx.Recover(recorded) })
+		}
+		errs = append(errs, err, conv.Close())
 	}
 	done := map[string]bool{}
 	for _, src := range e.Session.Sources {
