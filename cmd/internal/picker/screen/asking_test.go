@@ -2,6 +2,7 @@ package screen
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"testing"
 
@@ -54,5 +55,42 @@ func TestAskingKeepsItsConversation(t *testing.T) {
 		if d.m.notice.text == "" {
 			t.Error("it does not say why nothing happens")
 		}
+	})
+}
+
+// TestAskingAgain: what the user typed for an action that failed is offered again, for the
+// same action and conversation only.
+func TestAskingAgain(t *testing.T) {
+	o := options(conversations())
+	begin := func(row listing.Row) string { return "of " + row.ID }
+	o.Actions = []picker.Action{{Key: 'e', Name: "title", Input: "Title:", Begin: begin}, {Key: 't', Name: "tag", Input: "Tags:"}}
+	refuse := true
+	o.Act = func(context.Context, picker.Action, listing.Row) (string, error) {
+		if refuse {
+			return "", errors.New("two conversations have this title")
+		}
+		return "done", nil
+	}
+	drive(t, o, 80, 24, func(d *driver) {
+		offers := func(key, want string) {
+			t.Helper()
+			d.press(key)
+			if got := d.m.topic.String(); got != want {
+				t.Errorf("%s offers %q, want %q", key, got, want)
+			}
+		}
+		id := d.m.chosen().ID
+		offers("alt+e", "of "+id)
+		d.press("!", "enter")
+		offers("alt+t", "")
+		d.press("esc")
+		offers("alt+e", "of "+id+"!")
+		d.press("esc", "down")
+		offers("alt+e", "of "+d.m.chosen().ID)
+		d.press("esc", "up")
+		offers("alt+e", "of "+id+"!")
+		refuse = false
+		d.press("enter")
+		offers("alt+e", "of "+id)
 	})
 }

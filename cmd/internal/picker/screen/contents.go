@@ -261,7 +261,7 @@ func (c *contents) loadEverywhere() tea.Cmd {
 func (c *contents) carryOut(a picker.Action, row listing.Row) tea.Cmd {
 	return c.work.do(func() tea.Msg {
 		said, err := c.o.Act(c.ctx, a, row)
-		return acted{said, err, 1}
+		return acted{a, row.ID, said, err, 1}
 	})
 }
 

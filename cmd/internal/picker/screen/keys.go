@@ -138,7 +138,7 @@ func (m *model) command(letter rune) (tea.Cmd, bool) {
 		}
 		return m.work.do(func() tea.Msg {
 			said, err := m.o.Undo(m.ctx)
-			return acted{said, err, -1}
+			return acted{said: said, err: err, more: -1}
 		}), true
 	case 'y':
 		if row := m.chosen(); row != nil {
@@ -180,6 +180,9 @@ func (m *model) act(letter rune) (tea.Cmd, bool) {
 		m.pending, m.about, m.topic, m.mode = a, cloned(*row), line{}, naming
 		if a.Begin != nil {
 			m.topic = newLine(a.Begin(*row))
+		}
+		if m.refused.id == row.ID && m.refused.action.Key == a.Key {
+			m.topic = newLine(m.refused.action.Text)
 		}
 	case a.Ask != "":
 		m.pending, m.about, m.mode = a, cloned(*row), confirming

@@ -37,6 +37,7 @@ type model struct {
 	topic   line
 	pending picker.Action // to confirm, or to get a text for
 	about   listing.Row   // the conversation of the pending action
+	refused acted         // the last action that failed, whose text is offered again
 	preview previews
 	notice  notice
 	click   click
@@ -75,9 +76,11 @@ type (
 		err  error
 	}
 	acted struct {
-		said string
-		err  error
-		more int // 1 for an action, which can be undone if it did not fail; -1 for an undo
+		action picker.Action // zero for an undo
+		id     string        // the action's conversation
+		said   string
+		err    error
+		more   int // 1 for an action, which can be undone if it did not fail; -1 for an undo
 	}
 	prompted struct { // the user's prompts, for a fork
 		row     listing.Row
@@ -172,9 +175,12 @@ func (m *model) update(msg tea.Msg) tea.Cmd {
 		}
 		return m.then(m.said.add(&m.contents, msg))
 	case acted:
-		m.notice.fail(msg.err)
+		m.refused = acted{}
 		if msg.err == nil {
 			m.notice.say(msg.said)
+		} else {
+			m.refused = msg
+			m.notice.fail(msg.err)
 		}
 		if msg.err == nil || msg.more < 0 {
 			m.undoable = max(m.undoable+msg.more, 0)

@@ -395,6 +395,9 @@ func TestSearch(t *testing.T) {
 		if d.m.said.on || d.m.words.String() != "login" || len(d.m.list.items) != 3 {
 			t.Errorf("back from the search: %q", d.titles())
 		}
+		if d.press("ctrl+u", "/", " "); !strings.Contains(d.m.View().Content, "Type words") {
+			t.Errorf("blanks are taken for words:\n%s", d.m.View().Content)
+		}
 	})
 }
 

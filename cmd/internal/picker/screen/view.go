@@ -203,7 +203,7 @@ func (f *frame) chosenStyle() style {
 func (f *frame) nothing() []string {
 	var text []string
 	switch {
-	case f.said.on && f.said.words.empty():
+	case f.said.on && strings.TrimSpace(f.said.words.String()) == "":
 		text = []string{"Type words to search messages for. esc goes back."}
 	case f.said.on && f.said.busy:
 		text = []string{"Searching…"}
