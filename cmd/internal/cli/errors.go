@@ -140,7 +140,7 @@ func hintFor(err error) string {
 		return "cortext repair mends what it can; cortext repair --dry-run shows how"
 	case errors.Is(err, syscall.ENOSPC) && !strings.Contains(err.Error(), "make room"):
 		return "make room on the disk and run it again"
-	case errors.Is(err, fs.ErrPermission):
+	case errors.Is(err, fs.ErrPermission) && !strings.Contains(err.Error(), "give yourself permission"):
 		return "you need permission to read and write the folder and its files"
 	}
 	return ""

@@ -26,7 +26,7 @@ var agoForm = sync.OnceValue(func() *regexp.Regexp {
 // time, an age, or a word such as yesterday.
 func parseWhen(text string, now time.Time) (span, bool) {
 	text = strings.Join(strings.Fields(text), " ")
-	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02T15:04", "2006-01-02 15:04"} {
+	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04Z07:00", "2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02T15:04", "2006-01-02 15:04"} {
 		if at, err := time.ParseInLocation(layout, text, now.Location()); err == nil {
 			return span{at, at}, true
 		}
@@ -83,11 +83,21 @@ func ago(now time.Time, n int, unit string) span {
 	case "w":
 		at = now.Add(-time.Duration(n) * 7 * 24 * time.Hour)
 	case "mo":
-		at = now.AddDate(0, -n, 0)
+		at = monthsBefore(now, n)
 	case "y":
-		at = now.AddDate(-n, 0, 0)
+		at = monthsBefore(now, 12*n)
 	}
 	return span{at, at}
+}
+
+// monthsBefore returns the same day and time n months earlier, or the last day of that month if
+// it is shorter.
+func monthsBefore(now time.Time, n int) time.Time {
+	y, m, d := now.Date()
+	m -= time.Month(n)
+	days := time.Date(y, m+1, 0, 0, 0, 0, 0, time.UTC).Day()
+	hour, minute, second := now.Clock()
+	return time.Date(y, m, min(d, days), hour, minute, second, now.Nanosecond(), now.Location())
 }
 
 // day returns the day of a date, which is in UTC, in a time zone.

@@ -13,6 +13,7 @@ func TestParseWhen(t *testing.T) {
 	for _, c := range []struct{ text, from, to string }{
 		{"2025-11-22", "2025-11-22T00:00", "2025-11-23T00:00"},
 		{"2025-11-22T10:00:00Z", "2025-11-22T11:00", "2025-11-22T11:00"},
+		{"2025-11-22T10:00Z", "2025-11-22T11:00", "2025-11-22T11:00"},
 		{"2025-11-22T10:00", "2025-11-22T10:00", "2025-11-22T10:00"},
 		{"2025-11-22 10:00:00", "2025-11-22T10:00", "2025-11-22T10:00"},
 		{"now", "2025-11-26T12:00", "2025-11-26T12:00"},
@@ -44,6 +45,28 @@ func TestParseWhen(t *testing.T) {
 	for _, text := range []string{"", "h", "0d", "-3d", "3 parsecs", "2025-13-01", "2025-11-22T25:00", "123456d", "ago", "tomorrow", "３d"} {
 		if got, ok := parseWhen(text, now); ok {
 			t.Errorf("%q is taken for %v", text, got)
+		}
+	}
+}
+
+// TestParseWhenInShortMonths: a month or a year before a day that the month lacks is its last day.
+func TestParseWhenInShortMonths(t *testing.T) {
+	for _, c := range []struct{ now, text, want string }{
+		{"2026-03-31T12:00", "1mo", "2026-02-28T12:00"},
+		{"2026-03-31T12:00", "2mo", "2026-01-31T12:00"},
+		{"2026-03-31T12:00", "last month", "2026-02-28T12:00"},
+		{"2026-01-31T12:00", "2mo", "2025-11-30T12:00"},
+		{"2028-02-29T12:00", "1y", "2027-02-28T12:00"},
+		{"2028-02-29T12:00", "4y", "2024-02-29T12:00"},
+		{"2026-03-31T12:00", "99999mo", "-6308-12-31T12:00"},
+	} {
+		const form = "2006-01-02T15:04"
+		now, err := time.Parse(form, c.now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, ok := parseWhen(c.text, now); !ok || got.from.Format(form) != c.want {
+			t.Errorf("%q at %s is %s, %t; want %s", c.text, c.now, got.from.Format(form), ok, c.want)
 		}
 	}
 }
