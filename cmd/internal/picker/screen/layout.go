@@ -39,7 +39,7 @@ func (m *model) layout() layout {
 	switch {
 	case m.width >= wide:
 		if show == nil || *show {
-			l.preview, l.listWidth = beside, m.width*listShare/100
+			l.preview, l.listWidth = beside, m.width*listShare/100-1
 		}
 	case m.height >= tall && (show == nil || *show):
 		l.preview, l.listHeight = below, l.height*2/3

@@ -23,7 +23,7 @@ const (
 	initialWidth  = 1
 	messagesWidth = 5
 	agentWidth    = 8
-	statusWidth   = 7
+	statusWidth   = 9
 	tagsWidth     = 18
 	placeWidth    = 14
 )
@@ -32,7 +32,7 @@ const (
 const (
 	wholeType  = 61
 	allColumns = 72
-	withPlace  = 88
+	withPlace  = 87
 )
 
 // A rowLook says how to draw rows.
@@ -80,14 +80,17 @@ func (k *rowLook) line(r *listing.Row, chosen, gone bool) string {
 	if all {
 		left -= agentWidth + 1 + statusWidth + 1
 	}
-	if k.tags {
-		left -= tagsWidth + 1
-	}
 	place := k.places && k.width >= withPlace
 	if place {
 		left -= placeWidth + 1
 	}
-	sb.WriteString(base.of(" ") + k.title(r, left, base, title, gone) + base.of(" "))
+	tags := ""
+	if text := tagsOf(r); k.tags && text != "" {
+		tags = k.ruler.cut(text, tagsWidth)
+		left -= k.ruler.width(tags) + 1
+		tags = base.of(" ") + paint(faint, tags)
+	}
+	sb.WriteString(base.of(" ") + k.title(r, left, base, title, gone) + tags + base.of(" "))
 	status, look := statusOf(r)
 	messages := number(r.Messages)
 	switch {
@@ -103,9 +106,6 @@ func (k *rowLook) line(r *listing.Row, chosen, gone bool) string {
 	}
 	if place {
 		sb.WriteString(base.of(" ") + paint(faint, k.ruler.fit(clean(filepath.Base(r.Workspace)), placeWidth)))
-	}
-	if k.tags {
-		sb.WriteString(base.of(" ") + paint(faint, k.ruler.fit(tagsOf(r), tagsWidth)))
 	}
 	return sb.String()
 }
@@ -211,13 +211,13 @@ func statusOf(r *listing.Row) (string, style) {
 	case r.Damaged:
 		return "damaged", bad
 	case r.Archived:
-		return "archive", faint
+		return "archived", faint
 	case r.Status == "active":
 		return "active", running
 	case r.Status == "paused":
 		return "paused", resting
 	case r.Status == "completed":
-		return "done", faint
+		return "completed", faint
 	}
 	return clean(r.Status), plain
 }

@@ -84,10 +84,10 @@ func (f *frame) middle() []string {
 			lines = fill(lines, f.l.listHeight)
 			lines = append(append(lines, faint.of(strings.Repeat("─", f.l.width))), f.about(f.l.width, f.l.height-f.l.listHeight-1)...)
 		case beside:
-			side := fill(f.about(f.l.width-f.l.listWidth-2, f.l.height), f.l.height)
+			side := fill(f.about(f.l.width-f.l.listWidth-3, f.l.height), f.l.height)
 			lines = fill(lines, f.l.height)
 			for i := range lines {
-				lines[i] = lines[i] + strings.Repeat(" ", max(f.l.listWidth-f.ruler.width(lines[i]), 0)) + faint.of("│") + " " + side[i]
+				lines[i] = lines[i] + strings.Repeat(" ", max(f.l.listWidth-f.ruler.width(lines[i]), 0)) + faint.of(" │ ") + side[i]
 			}
 		}
 	}
