@@ -154,12 +154,15 @@ func (p *pushers) append(clone, n int) {
 	p.must(dir, "git", "commit", "-qm", fmt.Sprintf("%d of clone %d", n, clone))
 }
 
-var lost = regexp.MustCompile(`after (\d+) time`)
+var pushed = regexp.MustCompile(`(?m)^pushed(?:, after others were faster (\d+) times?)?$`)
 
 func (p *pushers) push(clone int) {
 	out := p.must(filepath.Join(p.root, fmt.Sprintf("clone%d", clone)), "cortext", "push")
-	if m := lost.FindStringSubmatch(out); m != nil {
-		k, _ := strconv.Atoi(m[1])
+	said := pushed.FindStringSubmatch(out)
+	if said == nil {
+		p.t.Errorf("clone %d does not say that it pushed:\n%s", clone, out)
+	} else if said[1] != "" {
+		k, _ := strconv.Atoi(said[1])
 		p.mu.Lock()
 		p.races, p.most = p.races+k, max(p.most, k)
 		p.mu.Unlock()
