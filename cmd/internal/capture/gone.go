@@ -2,6 +2,7 @@ package capture
 
 import (
 	"errors"
+	"slices"
 
 	"cortext/cmd/internal/binding"
 	"cortext/inject"
@@ -42,8 +43,14 @@ func (im *Importer) isGone(s *binding.Segment) (bool, error) {
 	if err == nil {
 		return false, conv.Close()
 	}
-	if errors.Is(err, store.ErrNotFound) {
-		return true, nil
+	if !errors.Is(err, store.ErrNotFound) {
+		return false, err
 	}
-	return false, err
+	all, err := im.c.catalog.entries()
+	if err != nil {
+		return false, err
+	}
+	return !slices.ContainsFunc(all, func(e store.Entry) bool { // its folder may have another name now
+		return !e.Waiting && schema.SameConversation(e.Session.ID, s.ID)
+	}), nil
 }
