@@ -363,6 +363,8 @@ func (t *trace) ledTo() (prompt schema.Message, doubt string) {
 		return maybe, fmt.Sprintf("message %d came later, but nothing that followed it changed files", last.Number)
 	case anybody && len(t.left) > 0:
 		return last, fmt.Sprintf("what followed message %d may have changed its other files", maybe.Number)
+	case t.behind && last.ID == "":
+		return last, "messages from before the commit may be missing in this clone"
 	case t.behind && !written:
 		return last, fmt.Sprintf("what followed message %d is not known to have changed its files, and later messages may be missing in this clone", last.Number)
 	case !written && t.asked(t.commit.At.Add(time.Second), t.commit.Written):
