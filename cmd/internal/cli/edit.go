@@ -57,6 +57,10 @@ func (c edit) apply(ctx context.Context, a *app, w *opened, entries []store.Entr
 			errs = append(errs, err)
 			continue
 		}
+		if changed {
+			a.screen.clearLine()
+			a.notices(w).remade(e)
+		}
 		if a.screen.asJSON {
 			rows = append(rows, plainRow(after))
 			continue

@@ -93,6 +93,15 @@ func (n notices) damage(entries []store.Entry) {
 	}
 }
 
+// remade prints which session.json could not be read before a command wrote it again.
+func (n notices) remade(e store.Entry) {
+	for _, d := range e.Damage {
+		if d.Kind == store.Unreadable {
+			n.screen.warn(d.Error() + ": made again from what is left; the file as it was is in .workspace/local/kept/damaged")
+		}
+	}
+}
+
 // built prints warnings about a payload.
 func (n notices) built(b *payload.Built) {
 	for _, d := range b.Damage {

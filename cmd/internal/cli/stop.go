@@ -58,6 +58,7 @@ func runStop(ctx context.Context, a *app, w *opened, query string) error {
 	if err := pauseIdle(ctx, a, w); err != nil {
 		return err
 	}
+	a.notices(w).remade(e)
 	for _, warning := range stopped.Warnings {
 		a.screen.warn(warning.Error())
 	}

@@ -59,6 +59,7 @@ func runTitle(a *app, w *opened, list []string) error {
 	if e.Session, err = w.SetTitle(e, text); err != nil {
 		return err
 	}
+	a.notices(w).remade(e)
 	a.notices(w).removed(w.Removed.LeftoversAmong(e))
 	if a.screen.asJSON {
 		return a.screen.json(rowOf(w.Workspace, e))
