@@ -2,7 +2,6 @@ package capture
 
 import (
 	"errors"
-	"slices"
 
 	"cortext/cmd/internal/binding"
 	"cortext/inject"
@@ -13,12 +12,15 @@ import (
 // forgetGone makes an import treat a session as new if the user deleted the folders of all
 // of its conversations. A conversation that would not get its folder back keeps its place.
 func (im *Importer) forgetGone(b *binding.Binding, t *inject.Transcript) error {
+	left := false
 	for i := range b.Segments {
-		if gone, err := im.isGone(&b.Segments[i]); err != nil || !gone {
+		gone, err := im.isGone(&b.Segments[i])
+		if err != nil {
 			return err
 		}
+		left = left || !gone
 	}
-	if len(b.Segments) == 0 || b.Segments[0].From != "" {
+	if left || len(b.Segments) == 0 || b.Segments[0].From != "" {
 		return nil
 	}
 	staged, _, err := im.stage(t)
@@ -34,9 +36,10 @@ func (im *Importer) forgetGone(b *binding.Binding, t *inject.Transcript) error {
 	return nil
 }
 
-// isGone reports whether nothing is left of a conversation that a session began.
+// isGone reports whether nothing is left of a conversation that a session began. If its folder
+// has another name now, the segment gets that name.
 func (im *Importer) isGone(s *binding.Segment) (bool, error) {
-	if s.After != "" || s.Removed || im.c.catalog.recorded(s.ID) != nil {
+	if s.Removed {
 		return false, nil
 	}
 	conv, err := im.c.ws.Conversation(s.Path)
@@ -50,7 +53,11 @@ func (im *Importer) isGone(s *binding.Segment) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return !slices.ContainsFunc(all, func(e store.Entry) bool { // its folder may have another name now
-		return !e.Waiting && schema.SameConversation(e.Session.ID, s.ID)
-	}), nil
+	for _, e := range all {
+		if !e.Waiting && schema.SameConversation(e.Session.ID, s.ID) {
+			s.Path = e.Path
+			return false, nil
+		}
+	}
+	return s.After == "" && im.c.catalog.recorded(s.ID) == nil, nil
 }
