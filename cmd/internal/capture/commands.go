@@ -219,26 +219,20 @@ func (f *follower) passed() (*passed, error) {
 	}
 	var before []string
 	reached := !f.again || f.reached == ""
-	err := f.t.Each(func(sub string, b inject.Batch) error {
-		for _, m := range b.Messages {
-			if sub != "" {
-				break
-			}
-			if m.Role == schema.User {
-				p.lastPrompt, p.answered = m.ID, false
-			} else {
-				p.answered = true
-			}
-			if before = append(before, m.ID); m.ID == f.reached {
-				reached = true
-				for _, id := range before {
-					if _, ok := p.captured[id]; !ok {
-						p.captured[id] = ""
-					}
+	err := eachMessage(f.t, func(m schema.Message) {
+		if m.Role == schema.User {
+			p.lastPrompt, p.answered = m.ID, false
+		} else {
+			p.answered = true
+		}
+		if before = append(before, m.ID); m.ID == f.reached {
+			reached = true
+			for _, id := range before {
+				if _, ok := p.captured[id]; !ok {
+					p.captured[id] = ""
 				}
 			}
 		}
-		return nil
 	})
 	p.unknown = !reached
 	return p, err

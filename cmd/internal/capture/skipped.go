@@ -7,6 +7,7 @@ import (
 	"cortext/cmd/internal/binding"
 	"cortext/cmd/internal/registry"
 	"cortext/inject"
+	"cortext/schema"
 )
 
 // noteSkipped records how much of a skipped session is in the logs of the work tree, and
@@ -29,13 +30,10 @@ func (s *syncRun) noteSkipped(agent inject.Agent, n inject.SessionRef) error {
 	}
 	defer t.Close()
 	furthest := at.Message
-	err = t.Each(func(sub string, batch inject.Batch) error {
-		for _, m := range batch.Messages {
-			if sub == "" && (have[m.ID] || m.ID == at.Message) {
-				furthest = m.ID
-			}
+	err = eachMessage(t, func(m schema.Message) {
+		if have[m.ID] || m.ID == at.Message {
+			furthest = m.ID
 		}
-		return nil
 	})
 	if err != nil || furthest == at.Message {
 		return err

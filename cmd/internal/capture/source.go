@@ -90,14 +90,7 @@ func Unsaved(ws *workspace.Workspace, agent inject.Agent, nativeID string, b *bi
 	}
 	defer t.Close()
 	last := ws.Registry.Progress(ws.Here.Workspace()).Of(agent.Name(), nativeID).Message
-	err = t.Each(func(sub string, batch inject.Batch) error {
-		for _, m := range batch.Messages {
-			if sub == "" {
-				found = m.ID != last // the first messages read may be old ones that have grown
-			}
-		}
-		return nil
-	})
+	err = eachMessage(t, func(m schema.Message) { found = m.ID != last }) // the first ones may be old ones that have grown
 	return found || err != nil
 }
 

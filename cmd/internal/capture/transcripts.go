@@ -7,6 +7,7 @@ import (
 	"cortext/cmd/internal/binding"
 	"cortext/cmd/internal/workspace"
 	"cortext/inject"
+	"cortext/schema"
 )
 
 // transcripts finds the agents' transcripts on this machine and the lines that they begin
@@ -107,6 +108,18 @@ func (ts *transcripts) find(agent inject.Agent, files located, nativeID string) 
 		file, ok, _ = agent.Locate(ts.ws.Env.Machine, nativeID)
 	}
 	return file, ok
+}
+
+// eachMessage calls f with each message of a session itself, without those of its sub-agents.
+func eachMessage(t *inject.Transcript, f func(m schema.Message)) error {
+	return t.Each(func(sub string, b inject.Batch) error {
+		if sub == "" {
+			for _, m := range b.Messages {
+				f(m)
+			}
+		}
+		return nil
+	})
 }
 
 // open opens a transcript at the cursor o.From, or at its beginning if the transcript was

@@ -2,6 +2,7 @@ package capture
 
 import (
 	"errors"
+	"maps"
 	"slices"
 
 	"cortext/cmd/internal/registry"
@@ -112,12 +113,12 @@ func (w *withheld) sharesUncaptured(n nativeSession, sessions []string, have map
 	private := map[string]bool{}
 	for _, id := range sessions {
 		file, ok, _ := n.agent.Locate(w.ws.Env.Machine, id)
-		if !ok || eachMessage(n.agent, file, func(m string) { private[m] = !have[m] }) != nil {
+		if !ok || eachID(n.agent, file, func(m string) { private[m] = !have[m] }) != nil {
 			return true
 		}
 	}
 	found := false
-	err := eachMessage(n.agent, n.transcript, func(m string) { found = found || private[m] })
+	err := eachID(n.agent, n.transcript, func(m string) { found = found || private[m] })
 	return found || err != nil
 }
 
@@ -143,28 +144,19 @@ func (w *withheld) capturedWith(agent inject.Agent, root string) (map[string]boo
 		if err = errors.Join(err, conv.Close()); err != nil {
 			return nil, err
 		}
-		for id := range ids {
-			have[id] = true
-		}
+		maps.Copy(have, ids)
 	}
 	return have, nil
 }
 
-// eachMessage calls f with the id of each message of a transcript.
-func eachMessage(agent inject.Agent, transcript string, f func(id string)) error {
+// eachID calls f with the id of each message of a transcript.
+func eachID(agent inject.Agent, transcript string, f func(id string)) error {
 	t, err := agent.Open(transcript, inject.Options{})
 	if err != nil {
 		return err
 	}
 	defer t.Close()
-	return t.Each(func(sub string, b inject.Batch) error {
-		for _, m := range b.Messages {
-			if sub == "" {
-				f(m.ID)
-			}
-		}
-		return nil
-	})
+	return eachMessage(t, func(m schema.Message) { f(m.ID) })
 }
 
 // want records that the user asked for a session by name, so that it is captured although
