@@ -29,7 +29,7 @@ type scan struct {
 	named func() (map[sessionID]string, error) // conversations by session: see namedAmong
 	seen  string
 	roots map[string]map[string]bool // by agent: the first lines of our sessions
-	inGit func() map[string]inBranch
+	inGit func() branches
 
 	located map[string]located // by agent: all transcripts
 	scanned map[string]scanned // by agent: sessions checked before
@@ -115,16 +115,20 @@ func (c *catalog) inGit(agent, nativeID string) (binding.Segment, bool) {
 	if c.scan == nil || c.scan.inGit == nil {
 		return binding.Segment{}, false
 	}
-	e, ok := c.scan.inGit()[agent+"\n"+nativeID]
-	if !ok {
+	e := c.scan.inGit().bySource[sessionID{agent, nativeID}]
+	if e.session == nil {
 		return binding.Segment{}, false
 	}
-	for _, src := range e.session.Sources {
-		if src.Agent == agent && src.NativeID == nativeID {
-			return binding.Segment{Segment: registry.Segment{Path: e.path, ID: e.session.ID, From: src.From, After: src.After}}, true
-		}
-	}
-	return binding.Segment{}, false
+	i := slices.IndexFunc(e.session.Sources, func(src schema.Source) bool { return src.Agent == agent && src.NativeID == nativeID })
+	src := e.session.Sources[i]
+	return binding.Segment{Segment: registry.Segment{Path: e.path, ID: e.session.ID, From: src.From, After: src.After}}, true
+}
+
+// branches holds what the branches record about conversations. If several record a
+// conversation or a session, the newest branch counts.
+type branches struct {
+	bySource map[sessionID]inBranch
+	byKey    map[string]*schema.Session // see [schema.IDKey]
 }
 
 // An inBranch is a conversation as recorded on a branch.
@@ -133,19 +137,22 @@ type inBranch struct {
 	session *schema.Session
 }
 
-// sourcesInGit finds the conversations of all branches by their sources. Whatever cannot
-// be read in time is left out.
-func (c *catalog) sourcesInGit(ctx context.Context) map[string]inBranch {
-	found := map[string]inBranch{}
-	_ = git.Versions(ctx, c.ws.Store.Root(), "conversations", ".session/session.json", func(v git.Version) error {
+// readBranches reads the session.json of each conversation below a folder on all branches.
+// Whatever cannot be read in time is left out.
+func (c *catalog) readBranches(ctx context.Context, folder string) branches {
+	found := branches{map[sessionID]inBranch{}, map[string]*schema.Session{}}
+	_ = git.Versions(ctx, c.ws.Store.Root(), folder, ".session/session.json", func(v git.Version) error {
 		s, err := schema.ParseSession(v.Content)
 		if err != nil {
 			return nil // another version may be undamaged
 		}
+		if key := schema.IDKey(s.ID); key != "" && found.byKey[key] == nil {
+			found.byKey[key] = s
+		}
 		for _, src := range s.Sources {
-			key := src.Agent + "\n" + src.NativeID
-			if _, ok := found[key]; !ok {
-				found[key] = inBranch{path.Dir(path.Dir(v.Path)), s}
+			of := sessionID{src.Agent, src.NativeID}
+			if _, ok := found.bySource[of]; !ok {
+				found.bySource[of] = inBranch{path.Dir(path.Dir(v.Path)), s}
 			}
 		}
 		return nil
@@ -153,34 +160,22 @@ func (c *catalog) sourcesInGit(ctx context.Context) map[string]inBranch {
 	return found
 }
 
-// recorded returns a conversation's session.json from a branch, or nil if none is known.
+// recorded returns the session.json that the newest branch has of a conversation, or nil if
+// none is known. It looks only during a scan.
 func (c *catalog) recorded(id string) *schema.Session {
 	if c.scan == nil || c.scan.inGit == nil {
 		return nil
 	}
-	for _, e := range c.scan.inGit() {
-		if schema.SameConversation(e.session.ID, id) {
-			return e.session
-		}
-	}
-	return nil
+	return c.scan.inGit().byKey[schema.IDKey(id)]
 }
 
-// committed returns the session.json that the newest branch has of a conversation in a folder, or
-// nil if none is known. Whatever cannot be read in time is left out. During a scan, which may see
-// many conversations, recorded answers.
-func (c *catalog) committed(ctx context.Context, folder, id string) (found *schema.Session) {
+// committed is recorded outside of a scan, for a conversation in a folder. During a scan,
+// which may see many conversations, it returns nil.
+func (c *catalog) committed(ctx context.Context, folder, id string) *schema.Session {
 	if c.scan != nil {
 		return nil
 	}
-	_ = git.Versions(ctx, c.ws.Store.Root(), folder, ".session/session.json", func(v git.Version) error {
-		s, err := schema.ParseSession(v.Content)
-		if err == nil && found == nil && schema.SameConversation(s.ID, id) {
-			found = s
-		}
-		return nil
-	})
-	return found
+	return c.readBranches(ctx, folder).byKey[schema.IDKey(id)]
 }
 
 // A sessionID identifies a native session.

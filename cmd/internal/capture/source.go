@@ -238,10 +238,10 @@ func (c *Capture) Sources(ctx context.Context, e store.Entry, except string, o O
 		}
 		errs = append(errs, err, conv.Close())
 	}
-	done := map[string]bool{}
+	done := map[sessionID]bool{}
 	for _, src := range e.Session.Sources {
 		agent, ok := c.ws.Env.Agent(src.Agent)
-		key := src.Agent + "\n" + src.NativeID
+		key := sessionID{src.Agent, src.NativeID}
 		if !ok || done[key] || src.NativeID == except || c.ws.Removed.Skipped(src.Agent, src.NativeID) {
 			continue
 		}

@@ -92,7 +92,7 @@ func (c *Capture) Sync(ctx context.Context, o SyncOptions) (*SyncResult, error) 
 	}
 	c.catalog.start(c.ws.Index.All)
 	defer func() { c.catalog.scan = nil; c.transcripts.heads.write() }()
-	c.catalog.scan.inGit = sync.OnceValue(func() map[string]inBranch { return c.catalog.sourcesInGit(ctx) })
+	c.catalog.scan.inGit = sync.OnceValue(func() branches { return c.catalog.readBranches(ctx, "conversations") })
 	s.sources = sync.OnceValues(s.findSources)
 	s.foreign = c.scans.foreign()
 	defer c.scans.keepForeign(s.foreign)
