@@ -161,11 +161,18 @@ func (c *Capture) recordedIn(ctx context.Context, n nativeSession, e recipient) 
 	if err != nil {
 		return rec, false, err
 	}
-	subs, err := agent.Subagents(n.transcript)
-	if err != nil {
+	if rd.subs, err = agent.Subagents(n.transcript); err != nil {
 		return rec, false, err
 	}
-	for _, s := range subs {
+	rd.subs = slices.DeleteFunc(rd.subs, func(s inject.Subagent) bool { return inline[s.NativeID] })
+	err = rd.recordedBySubagents(t, ours, &rec)
+	return rec, err == nil, err
+}
+
+// recordedBySubagents reads the transcripts of sub-agents that a conversation started. ours
+// reports whether a segment is in the conversation, and rec has its calls.
+func (rd *reading) recordedBySubagents(t *inject.Transcript, ours func(*binding.Segment) bool, rec *Records) error {
+	for _, s := range rd.subs {
 		s.ToolCallID = cmp.Or(t.Calls[s.NativeID], s.ToolCallID)
 		names := map[string]bool{} // that the call may have in the conversation
 		for i := range rd.segments {
@@ -173,20 +180,16 @@ func (c *Capture) recordedIn(ctx context.Context, n nativeSession, e recipient) 
 				names[id] = true
 			}
 		}
-		called := slices.ContainsFunc(rec.Batch.Tools, func(t schema.Tool) bool {
-			if names[t.ID] {
-				s.ToolCallID = t.ID
-			}
-			return names[t.ID]
-		})
-		if inline[s.NativeID] || !called && (len(rd.segments) > 1 || s.ToolCallID != "") {
+		if i := slices.IndexFunc(rec.Batch.Tools, func(t schema.Tool) bool { return names[t.ID] }); i >= 0 {
+			s.ToolCallID = rec.Batch.Tools[i].ID
+		} else if len(rd.segments) > 1 || s.ToolCallID != "" {
 			continue
 		}
-		if err := c.recordedBy(agent, s, rec.Subagents); err != nil && !deletedMeanwhile(agent, s.Path, err) {
-			return rec, false, err
+		if err := rd.c.recordedBy(rd.agent, s, rec.Subagents); err != nil && !deletedMeanwhile(rd.agent, s.Path, err) {
+			return err
 		}
 	}
-	return rec, true, nil
+	return nil
 }
 
 // recordedBy reads the transcript of a sub-agent.
