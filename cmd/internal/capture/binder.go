@@ -10,7 +10,6 @@ import (
 	"cortext/cmd/internal/workspace"
 	"cortext/inject"
 	"cortext/schema"
-	"cortext/store"
 )
 
 // A Binder finds out which conversations a native session goes into, and makes sessions
@@ -228,11 +227,7 @@ func (bd *Binder) lastMessage(path string) (string, error) {
 		return "", err
 	}
 	defer conv.Close()
-	h, _, err := conv.History(store.Limit{Messages: 1})
-	if err != nil || len(h.Messages) == 0 {
-		return "", err
-	}
-	return h.Messages[len(h.Messages)-1].ID, nil
+	return workspace.LastMessageID(conv)
 }
 
 // From returns the From value of a segment that a prompt begins.

@@ -54,7 +54,7 @@ func (r *reading) preview(ctx context.Context, row listing.Row) (p picker.Previe
 		return p, errors.Join(err, ctx.Err())
 	}
 	p.Plan, p.Files = stepsOf(state.Plan), filesOf(state)
-	p.Since = sinceThen(r.w.Tree.Changes(ctx, e.Session, workspace.LastMessage(e.Session, h), state))
+	p.Since = sinceThen(r.w.Tree.Changes(ctx, e.Session, workspace.LastMessageTime(e.Session, h), state))
 	if row.Messages <= mostBranched && ctx.Err() == nil {
 		_, others, err := history.Branches(r.w.Conversations, e)
 		p.Branches = len(others)

@@ -74,7 +74,7 @@ type repositoryChanges struct {
 }
 
 func (b *Builder) changesSince(ctx context.Context, path string, s *schema.Session, h schema.History, state *notes.Notes) *resume.Changes {
-	last := workspace.LastMessage(s, h)
+	last := workspace.LastMessageTime(s, h)
 	if b.changes == nil || b.changes.path != path || !b.changes.last.Equal(last) {
 		b.changes = &repositoryChanges{path, last, b.ws.Tree.Changes(ctx, s, last, state)}
 	}
@@ -152,7 +152,7 @@ func (b *Builder) Build(ctx context.Context, e store.Entry, o Options) (*Built, 
 	}
 	e.Session = s
 	out.Entry, out.Damage, out.Aside = e, append(damage, more...), h.Aside
-	out.Asked, out.Last = opts.Notes.LastUser.Text, workspace.LastMessage(s, h)
+	out.Asked, out.Last = opts.Notes.LastUser.Text, workspace.LastMessageTime(s, h)
 	return out, nil
 }
 

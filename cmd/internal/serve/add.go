@@ -123,7 +123,7 @@ func (space *Space) say(e store.Entry, m schema.Message) (*schema.Message, error
 	if known {
 		return stored(c, m)
 	}
-	if m.ParentID, err = lastOf(c); err != nil { // under the lock: nobody appends meanwhile
+	if m.ParentID, err = workspace.LastMessageID(c); err != nil { // under the lock: nobody appends meanwhile
 		return nil, err
 	}
 	return &m, space.write(tx, c, m)
@@ -156,15 +156,6 @@ func stored(c *store.Conversation, m schema.Message) (*schema.Message, error) {
 		return &all[i], nil
 	}
 	return &m, nil
-}
-
-// lastOf returns the id of the last message of the branch that a resume continues.
-func lastOf(c *store.Conversation) (string, error) {
-	h, _, err := c.History(store.Limit{Messages: 1})
-	if err != nil || len(h.Messages) == 0 {
-		return "", err
-	}
-	return h.Messages[len(h.Messages)-1].ID, nil
 }
 
 // locks are named locks, granted in the order of the requests.

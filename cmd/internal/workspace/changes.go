@@ -25,8 +25,8 @@ const (
 	changesWait = 2 * time.Second
 )
 
-// LastMessage returns the time of the last message of a conversation that ends with h.
-func LastMessage(s *schema.Session, h schema.History) time.Time {
+// LastMessageTime returns the time of the last message of a conversation that ends with h.
+func LastMessageTime(s *schema.Session, h schema.History) time.Time {
 	if n := len(h.Messages); n > 0 {
 		if at := h.Messages[n-1].Timestamp.Time(); !at.IsZero() {
 			return at

@@ -184,6 +184,16 @@ func Shorten(messages []schema.Message) []schema.Message {
 	return out
 }
 
+// LastMessageID returns the id of the last message of the branch that a resume continues, or ""
+// if there is none.
+func LastMessageID(c *store.Conversation) (string, error) {
+	h, _, err := c.History(store.Limit{Messages: 1})
+	if err != nil || len(h.Messages) == 0 {
+		return "", err
+	}
+	return h.Messages[len(h.Messages)-1].ID, nil
+}
+
 // CallsOf lists the calls of a history in order.
 func CallsOf(h schema.History) []schema.Tool {
 	var calls []schema.Tool
