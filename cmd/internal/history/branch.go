@@ -257,8 +257,7 @@ func headsOf(w workspace.Conversations, e store.Entry) ([]schema.Message, error)
 		return nil, err
 	}
 	defer c.Close()
-	var damage []store.Damage
-	return collect(beginnings(c.Messages()), &damage, messageID, store.ChooseMessage)
+	return Messages(beginnings(c.Messages()))
 }
 
 // Continued returns the branches of a conversation that was continued in several places:

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 
 	"cortext/cmd/internal/workspace"
@@ -147,15 +148,22 @@ func inOrderOf(messages []schema.Message, calls []schema.Tool) []schema.Tool {
 func messageID(m *schema.Message) string { return m.ID }
 func callID(t *schema.Tool) string       { return t.ID }
 
-// ByID gathers records, each id once: of two with the same id, the one that choose returns takes
-// the place of the first. Damaged lines are left out.
-func ByID[R any](records func(func(R, error) bool), id func(*R) string, choose func(r, o R) R) ([]R, error) {
+// Messages returns the messages in the lines of a log, each id once: of two lines, the one that
+// [store.ChooseMessage] returns takes the place of the first. Damaged lines are left out.
+func Messages(lines iter.Seq2[schema.Message, error]) ([]schema.Message, error) {
 	var damage []store.Damage
-	return collect(records, &damage, id, choose)
+	return collect(lines, &damage, messageID, store.ChooseMessage)
 }
 
-// collect is [ByID] and adds the damage to a list.
-func collect[R any](records func(func(R, error) bool), damage *[]store.Damage, id func(*R) string, choose func(r, o R) R) ([]R, error) {
+// Calls is [Messages] for calls.
+func Calls(lines iter.Seq2[schema.Tool, error]) ([]schema.Tool, error) {
+	var damage []store.Damage
+	return collect(lines, &damage, callID, store.ChooseTool)
+}
+
+// collect gathers records, each id once: of two with the same id, the one that choose returns
+// takes the place of the first. It adds damaged lines to a list.
+func collect[R any](records iter.Seq2[R, error], damage *[]store.Damage, id func(*R) string, choose func(r, o R) R) ([]R, error) {
 	var list []R
 	at := map[string]int{}
 	for r, err := range records {

@@ -148,7 +148,7 @@ func (space *Space) write(tx *store.Tx, c *store.Conversation, messages ...schem
 // stored returns a message as the log holds it, or m itself if the log does not have it
 // now.
 func stored(c *store.Conversation, m schema.Message) (*schema.Message, error) {
-	all, err := history.ByID(c.Messages(), func(m *schema.Message) string { return m.ID }, store.ChooseMessage)
+	all, err := history.Messages(c.Messages())
 	if err != nil {
 		return nil, err
 	}

@@ -177,7 +177,7 @@ func (s *Server) onBranch(r *http.Request) (*Space, store.Entry, *content, error
 }
 
 func readContent(space *Space, e store.Entry, c *store.Conversation, branch int) (out *content, err error) {
-	all, err := history.ByID(c.Messages(), func(m *schema.Message) string { return m.ID }, store.ChooseMessage)
+	all, err := history.Messages(c.Messages())
 	if err != nil {
 		return nil, err
 	}

@@ -208,14 +208,14 @@ func tallyOf(w *workspace.Workspace, e store.Entry) (t tally, err error) {
 	}
 	defer c.Close()
 	n := counter{session: e.Session, cells: map[string]*cell{}, at: map[string]*cell{}}
-	messages, err := history.ByID(c.Messages(), func(m *schema.Message) string { return m.ID }, store.ChooseMessage)
+	messages, err := history.Messages(c.Messages())
 	if err != nil {
 		return t, err
 	}
 	for i := range messages {
 		n.message(&messages[i])
 	}
-	tools, err := history.ByID(c.Tools(), func(t *schema.Tool) string { return t.ID }, store.ChooseTool)
+	tools, err := history.Calls(c.Tools())
 	if err != nil {
 		return t, err
 	}

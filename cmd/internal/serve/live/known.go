@@ -172,7 +172,7 @@ func (k *known) after(c *Opened, id string, encode Encode) (events []Event, foun
 	if _, ok := k.messages[id]; !ok {
 		return nil, false, nil
 	}
-	tools, err := history.ByID(c.SettledTools(), func(t *schema.Tool) string { return t.ID }, store.ChooseTool)
+	tools, err := history.Calls(c.SettledTools())
 	if err != nil {
 		return nil, false, err
 	}
@@ -191,7 +191,7 @@ func (k *known) after(c *Opened, id string, encode Encode) (events []Event, foun
 			}
 		}
 	}
-	messages, err := history.ByID(rest, func(m *schema.Message) string { return m.ID }, store.ChooseMessage)
+	messages, err := history.Messages(rest)
 	if err != nil {
 		return nil, false, err
 	}
