@@ -52,7 +52,8 @@ func pushBranch(ctx context.Context, a *app, w *opened) error {
 	before, _ := git.Head(x.Root)
 	races, err := x.Push(ctx)
 	if races > 0 {
-		a.dropRedacted(w, x.Changed(ctx, before.Commit))
+		changed, _, _ := git.ChangedFrom(ctx, x.Root, x.Folders[0], before.Commit) // it is merged, whatever git says
+		a.dropRedacted(w, changed)
 	}
 	if err != nil {
 		return err

@@ -87,7 +87,7 @@ func (x Exchange) Pull(ctx context.Context) (p Pulled, err error) {
 		}
 		before, _ := Head(x.Root)
 		if p.Merged, err = x.merge(ctx); err == nil && p.Merged {
-			p.Changed, p.Removed, _ = between(ctx, x.Root, x.Folders[0], before.Commit) // it is merged, whatever git says
+			p.Changed, p.Removed, _ = ChangedFrom(ctx, x.Root, x.Folders[0], before.Commit) // it is merged, whatever git says
 		}
 		p.Merged = p.Merged || p.Kept.any()
 		return err
@@ -95,15 +95,9 @@ func (x Exchange) Pull(ctx context.Context) (p Pulled, err error) {
 	return p, err
 }
 
-// Changed lists the folders of conversations that have changed from a commit to HEAD.
-func (x Exchange) Changed(ctx context.Context, from string) []string {
-	changed, _, _ := between(ctx, x.Root, x.Folders[0], from)
-	return changed
-}
-
-// between lists the folders of conversations below dir that have changed from a commit to HEAD, and
-// those that are gone. A folder that moved to another day counts as changed.
-func between(ctx context.Context, root, dir, from string) (changed, removed []string, err error) {
+// ChangedFrom lists the folders of conversations below dir that have changed from a commit to HEAD,
+// and those that are gone. A folder that moved to another day counts as changed.
+func ChangedFrom(ctx context.Context, root, dir, from string) (changed, removed []string, err error) {
 	out, err := read(ctx, root, "diff-tree", "-r", "-t", "-z", "--raw", "--no-renames", "--relative", from, "HEAD", "--", dir)
 	if err != nil {
 		return nil, nil, err
