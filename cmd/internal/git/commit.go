@@ -69,21 +69,8 @@ func Commit(ctx context.Context, root, folder, message string) (done bool, err e
 			err = slow
 		}
 	}()
-	if op := Operation(root); op != "" {
-		return false, &UnfinishedError{op, "commit the folder"}
-	}
-	if inCommit(root) {
-		return false, &UnfinishedError{"commit", "commit the folder"}
-	}
-	inside, err := read(ctx, root, "rev-parse", "--is-inside-work-tree")
-	if err != nil {
-		if Dir(root) == "" && isJujutsu(root) {
-			err = noRepository(root)
-		}
-		return false, err // even if git would find a repository that came with this one, and run its programs
-	}
-	if inside != "true\n" {
-		return false, fmt.Errorf("%s is outside of its repository's work tree: see git config core.worktree and core.bare", root)
+	if err := wantIdle(ctx, root); err != nil {
+		return false, err
 	}
 	changes, err := changesOf(ctx, root, folder)
 	if err != nil {
@@ -117,49 +104,83 @@ func Commit(ctx context.Context, root, folder, message string) (done bool, err e
 	if err := errors.Join(ignored, losses(ctx, root, changes)); err != nil {
 		return false, err
 	}
-	// New files get only intent-to-add entries: what the user has staged in the folder
-	// stays as it is unless the commit succeeds.
-	prepare := func() error {
-		if len(fresh) == 0 {
-			return nil
-		}
-		return whenUnlocked(ctx, root, func() error {
-			_, err := output(withPaths(ctx, root, fresh, slices.Concat(everywhere, []string{"add", "--intent-to-add"})...))
-			return err
-		})
-	}
-	if err := prepare(); err != nil {
+	p := pathCommit{root, message, paths, fresh}
+	if err := p.prepare(ctx); err != nil {
 		return false, err
 	}
 	if attended() {
 		ctx = whole // a user may need longer, and can end it
 	}
 	restore := keepMessages(root)
-	for try := 1; ; try++ {
-		err = whenUnlocked(ctx, root, func() error {
-			_, err := output(attend(withPaths(ctx, root, paths, slices.Concat(wholeIndex, inUTF8, []string{"commit", "--quiet", "--only", "-m", message})...)))
-			return err
-		})
-		// The commit of another conversation, which began before, may have written an index
-		// without the new files. What git says about that depends on the user's language.
-		if err == nil || len(fresh) == 0 || try == 5 {
-			break
-		}
-		known, asked := Known(ctx, root, fresh)
-		if asked != nil || !slices.ContainsFunc(fresh, func(name string) bool { return known[name] == Unknown }) {
-			break
-		}
-		if again := prepare(); again != nil {
-			break
-		}
-	}
-	if err != nil {
+	if err := p.write(ctx); err != nil {
 		if len(fresh) > 0 {
 			retract(whole, root, fresh)
 		}
 		return false, silentRefusal(err)
 	}
 	return true, errors.Join(unstage(whole, root, folder, paths), restore())
+}
+
+// wantIdle returns an error unless root is in a work tree of git's in which no operation is
+// under way.
+func wantIdle(ctx context.Context, root string) error {
+	if op := Operation(root); op != "" {
+		return &UnfinishedError{op, "commit the folder"}
+	}
+	if inCommit(root) {
+		return &UnfinishedError{"commit", "commit the folder"}
+	}
+	inside, err := read(ctx, root, "rev-parse", "--is-inside-work-tree")
+	if err != nil {
+		if Dir(root) == "" && isJujutsu(root) {
+			err = noRepository(root)
+		}
+		return err // even if git would find a repository that came with this one, and run its programs
+	}
+	if inside != "true\n" {
+		return fmt.Errorf("%s is outside of its repository's work tree: see git config core.worktree and core.bare", root)
+	}
+	return nil
+}
+
+// A pathCommit is a commit of some paths only.
+type pathCommit struct {
+	root, message string
+	paths, fresh  []string // fresh are those of paths that git does not track yet
+}
+
+// prepare gives new files intent-to-add entries only: what the user has staged in the folder
+// stays as it is unless the commit succeeds.
+func (p pathCommit) prepare(ctx context.Context) error {
+	if len(p.fresh) == 0 {
+		return nil
+	}
+	return whenUnlocked(ctx, p.root, func() error {
+		_, err := output(withPaths(ctx, p.root, p.fresh, slices.Concat(everywhere, []string{"add", "--intent-to-add"})...))
+		return err
+	})
+}
+
+// write commits the paths.
+func (p pathCommit) write(ctx context.Context) error {
+	for try := 1; ; try++ {
+		err := whenUnlocked(ctx, p.root, func() error {
+			_, err := output(attend(withPaths(ctx, p.root, p.paths, slices.Concat(wholeIndex, inUTF8, []string{"commit", "--quiet", "--only", "-m", p.message})...)))
+			return err
+		})
+		// The commit of another conversation, which began before, may have written an index
+		// without the new files. What git says about that depends on the user's language.
+		if err == nil || len(p.fresh) == 0 || try == 5 {
+			return err
+		}
+		known, asked := Known(ctx, p.root, p.fresh)
+		if asked != nil || !slices.ContainsFunc(p.fresh, func(name string) bool { return known[name] == Unknown }) {
+			return err
+		}
+		if again := p.prepare(ctx); again != nil {
+			return err
+		}
+	}
 }
 
 // whenUnlocked calls f, and again while another process, such as the commit of another
