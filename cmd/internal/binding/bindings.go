@@ -34,14 +34,18 @@ func fileOf(agent, nativeID string) string {
 	return folder(agent) + schema.PathElement(nativeID) + ".json"
 }
 
-// Names lists the file names of the cached bindings of an agent. Each is derived from a
-// native id.
+// Names lists the sessions of an agent that have cached bindings, each by the
+// [schema.PathElement] of its native id.
 func (bs *Bindings) Names(agent string) []string {
-	return bs.store.ListCache(strings.TrimSuffix(folder(agent), "/"))
+	names := bs.store.ListCache(strings.TrimSuffix(folder(agent), "/"))
+	for i := range names {
+		names[i] = strings.TrimSuffix(names[i], ".json")
+	}
+	return names
 }
 
-// Named returns the cached binding with a file name.
-func (bs *Bindings) Named(agent, name string) (*Binding, bool) { return bs.read(folder(agent) + name) }
+// Named returns the cached binding of the session with a name that Names lists.
+func (bs *Bindings) Named(agent, name string) (*Binding, bool) { return bs.read(fileOf(agent, name)) }
 
 // Cached returns the binding in the cache; an inconsistent one counts as missing.
 func (bs *Bindings) Cached(agent, nativeID string) (*Binding, bool) {
@@ -138,7 +142,7 @@ func (bs *Bindings) Drop(agent, nativeID string) error {
 	return bs.store.RemoveCache(fileOf(agent, nativeID))
 }
 
-// All lists the cached bindings of an agent by file name.
+// All returns the cached bindings of an agent by the names that Names lists.
 func (bs *Bindings) All(agent string) map[string]*Binding {
 	list := map[string]*Binding{}
 	for _, name := range bs.Names(agent) {

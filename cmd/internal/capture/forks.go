@@ -92,7 +92,7 @@ func (f *forks) captureOriginals(agent inject.Agent, root string) error {
 	files, known := f.transcripts.locate(agent), f.bindings.All(agent.Name())
 	for _, e := range all { // most recently active first
 		for _, src := range e.Session.Sources {
-			b := known[schema.PathElement(src.NativeID)+".json"]
+			b := known[schema.PathElement(src.NativeID)]
 			if src.Agent != agent.Name() || looked == maxOriginals || b != nil && (!slices.Contains(b.Roots, root) || !b.Grown(agent)) {
 				continue
 			}
@@ -128,7 +128,7 @@ func (f *forks) bindSkipped(agent inject.Agent, nativeID, root string) {
 // fork shares most of its last lines.
 func (f *forks) shared(n nativeSession, root string) (segments []binding.Segment, stopped bool) {
 	known := f.bindings.All(n.agent.Name())
-	delete(known, schema.PathElement(n.id)+".json")
+	delete(known, schema.PathElement(n.id))
 	for name, b := range known {
 		if !b.Captured() || !slices.Contains(b.Roots, root) {
 			delete(known, name)
@@ -203,7 +203,7 @@ func (f *forks) firstLines(agent inject.Agent) (map[string]bool, error) {
 	for id, file := range files {
 		row, ok := f.catalog.scan.scanned[agent.Name()].At[file]
 		if note(row.Roots); ok && (row.Left || len(row.Roots) > 0) && lookAt(agent, file) == row.Look {
-			looked[schema.PathElement(id)+".json"] = true
+			looked[schema.PathElement(id)] = true
 		}
 	}
 	for _, name := range f.bindings.Names(agent.Name()) {
@@ -217,7 +217,7 @@ func (f *forks) firstLines(agent inject.Agent) (map[string]bool, error) {
 		}
 	}
 	for of := range named {
-		name := schema.PathElement(of.id) + ".json"
+		name := schema.PathElement(of.id)
 		if of.agent != agent.Name() || bound[name] || looked[name] {
 			continue
 		}

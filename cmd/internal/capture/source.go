@@ -280,8 +280,7 @@ func (c *Capture) CatchUp(ctx context.Context, agent inject.Agent, e inject.Even
 // catchUpKnown captures what was added to the sessions in the cache.
 func (c *Capture) catchUpKnown(ctx context.Context, agent inject.Agent) error {
 	var errs []error
-	for _, name := range c.Bindings.Names(agent.Name()) {
-		id := strings.TrimSuffix(name, ".json")
+	for _, id := range c.Bindings.Names(agent.Name()) {
 		b, ok := c.Cached(agent.Name(), id)
 		if ok && b.Gone(agent) {
 			_ = c.Drop(agent.Name(), id)
