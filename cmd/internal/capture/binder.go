@@ -188,9 +188,9 @@ type Place struct {
 	After string // id of the message; empty: the last one of the newest branch
 }
 
-// ContinueIn makes a session continue in a conversation, after a message; if it is not
-// named, after the last one. The user asks for this. If the conversation was removed, this session is captured into it again;
-// its earlier sessions stay removed.
+// ContinueIn makes a session continue in a conversation, after the given message or, if
+// there is none, after the last one. The user asks for this: if the conversation was removed,
+// this session is captured into it again, but its earlier sessions stay removed.
 func (bd *Binder) ContinueIn(agent inject.Agent, e inject.Event, b *binding.Binding, to Place) error {
 	path := to.Path
 	s := binding.Segment{Segment: registry.Segment{Path: path}}

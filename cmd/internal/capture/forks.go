@@ -41,7 +41,7 @@ func (f *forks) bindFork(n nativeSession, b *binding.Binding) error {
 	}
 	b.Roots = roots[:1]
 	later := len(b.Segments) > 0
-	if at, ok := f.launches.LaunchedWith(n.agent.Name(), roots[0]); ok && !later {
+	if at, ok := f.launches.launchedWith(n.agent.Name(), roots[0]); ok && !later {
 		return f.binder.ContinueIn(n.agent, inject.Event{NativeID: n.id, Transcript: n.transcript}, b, at)
 	}
 	if is, err := f.withheld.repeatedBy(n, roots[0]); err != nil {

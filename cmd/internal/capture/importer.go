@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -252,7 +253,7 @@ func (im *Importer) take(in *ingestion, t *inject.Transcript, file string) (*Imp
 	if err := im.forgetGone(b, t); err != nil {
 		return out, err
 	}
-	if !slices.ContainsFunc(b.Segments, func(s binding.Segment) bool { return s.From == "" }) {
+	if !binding.HasBeginning(b.Segments) {
 		if in.staged, in.begins, err = im.stage(t); err != nil {
 			return out, err
 		}
@@ -470,13 +471,9 @@ func (out *Imported) warnOf(err error) {
 }
 
 func describeCounts(counts map[string]int) string {
-	rules := make([]string, 0, len(counts))
-	for rule := range counts {
-		rules = append(rules, rule)
+	var list []string
+	for _, rule := range slices.Sorted(maps.Keys(counts)) {
+		list = append(list, fmt.Sprintf("%d %s", counts[rule], rule))
 	}
-	slices.Sort(rules)
-	for i, rule := range rules {
-		rules[i] = fmt.Sprintf("%d %s", counts[rule], rule)
-	}
-	return strings.Join(rules, ", ")
+	return strings.Join(list, ", ")
 }

@@ -21,9 +21,9 @@ type launches struct {
 	binder *Binder
 }
 
-// LaunchedWith returns the place in a conversation that a payload was made for, if a note of a launch
-// has that payload.
-func (l *launches) LaunchedWith(agent, payload string) (at Place, ok bool) {
+// launchedWith returns the place in a conversation that a payload was made for, if a note
+// of a launch has that payload.
+func (l *launches) launchedWith(agent, payload string) (at Place, ok bool) {
 	for _, id := range l.ws.Launches().IDs() {
 		note, known := l.ws.Launches().Get(id)
 		if known && note.Agent == agent && note.Payload == payload {

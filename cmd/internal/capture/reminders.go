@@ -15,10 +15,8 @@ type reminders struct {
 	bindings *binding.Bindings
 }
 
-// The hook counts the turns since the last stop in the cache. If the cache is lost, the
+// CountTurn counts an answered turn of a session, in the cache. If the cache is lost, the
 // count starts over.
-
-// CountTurn counts an answered turn of a session.
 func (r *reminders) CountTurn(agent inject.Agent, nativeID string) {
 	if r.ws.Config.RemindTurns <= 0 {
 		return

@@ -56,8 +56,7 @@ func (bd *Binder) segmentsOf(all []store.Entry, agent, nativeID string) ([]bindi
 			list = append(list, binding.Segment{Segment: r, Removed: true})
 		}
 	}
-	first := slices.IndexFunc(list, func(s binding.Segment) bool { return s.From == "" })
-	if first > 0 {
+	if first := binding.Opening(list); first > 0 {
 		s := list[first]
 		list = slices.Insert(slices.Delete(list, first, first+1), 0, s)
 	}

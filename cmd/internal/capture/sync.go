@@ -179,9 +179,9 @@ func (s *syncRun) isListed(n sessionID) (bool, error) {
 	return listed, nil
 }
 
-// gone reports whether a session was captured in a work tree or clone that is gone, and git has none of
-// its conversations: they were never committed, and git removes a work tree without asking
-// even if it contains ignored files.
+// gone reports whether a session was captured in a work tree or clone that is gone, and git
+// has none of its conversations: they were never committed, and git removes a work tree
+// without asking even if it contains ignored files.
 func (s *syncRun) gone(agent inject.Agent, n inject.SessionRef) bool {
 	if !s.opts.Clones || s.c.ws.Removed.Skipped(agent.Name(), n.NativeID) {
 		return false

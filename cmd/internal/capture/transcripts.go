@@ -22,8 +22,8 @@ type transcripts struct {
 // headBytes is how much of a transcript is read to find its first line.
 const headBytes = 1 << 20
 
-// RootsOf reads the beginning of a transcript and returns the lines that follow no other.
-func RootsOf(agent inject.Agent, transcript string) ([]string, error) {
+// readRoots reads the beginning of a transcript and returns the lines that follow no other.
+func readRoots(agent inject.Agent, transcript string) ([]string, error) {
 	head, err := agent.Open(transcript, inject.Options{Head: headBytes})
 	if err != nil {
 		return nil, err
@@ -56,11 +56,11 @@ func (ts *transcripts) sessions(agent inject.Agent) ([]inject.SessionRef, error)
 	return agent.Sessions(machine)
 }
 
-// rootsOf is [RootsOf] with cached results.
+// rootsOf is readRoots with cached results.
 func (ts *transcripts) rootsOf(agent inject.Agent, transcript string) (roots []string) {
 	text, err := ts.heads.find("roots", transcript, func() (string, error) {
 		var err error
-		if roots, err = RootsOf(agent, transcript); err != nil {
+		if roots, err = readRoots(agent, transcript); err != nil {
 			return "", err
 		}
 		text, err := json.Marshal(roots)
