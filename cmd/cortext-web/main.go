@@ -1,6 +1,7 @@
-// Command cortext-web does what cortext needs large libraries for: it writes conversations as
-// pages, and asks models over HTTP. cortext starts it, with one word. It is a program of its own because a program sets up its libraries at every
-// start, used or not.
+// Command cortext-web does the work of cortext that needs large libraries: it writes
+// conversations as pages, and asks models over HTTP. cortext starts it with one argument, the
+// job. It is a program of its own because a program sets up its libraries at every start,
+// used or not.
 package main
 
 import (

@@ -1,5 +1,5 @@
 // Command cortext-zstd compresses and decompresses bundles, from standard input to standard
-// output. cortext starts it, with one word. It is a program of its own because nothing else
+// output. cortext starts it with one argument. It is a program of its own because nothing else
 // needs the library, which would slow down every other program's start.
 package main
 

@@ -267,7 +267,7 @@ func (r Ref) commit(ctx context.Context, message, by string, folders []string) (
 	return done, r.setBase(ctx, m, st, ours, paths...) // the own ref has what is here now
 }
 
-// below groups files by the path that they are at or below.
+// below groups files by the given path that each is equal to or below.
 func below(files map[string]string, paths []string) []map[string]string {
 	at, groups := map[string]int{}, make([]map[string]string, len(paths))
 	for i, path := range paths {

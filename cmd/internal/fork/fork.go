@@ -33,7 +33,7 @@ type Options struct {
 	Title string // default: the old conversation's title
 }
 
-// A Forked is a new conversation that was forked from another.
+// A Forked is a conversation that was forked from another.
 type Forked struct {
 	Entry    store.Entry
 	Paused   []string // titles of the conversations that the fork paused

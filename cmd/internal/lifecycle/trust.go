@@ -39,7 +39,7 @@ func SumOf(value string) string {
 }
 
 // RegisterIn returns the register in a state folder, $XDG_STATE_HOME or ~/.local/state.
-// The folder must be absolute: a file in the work tree is not a decision of the user.
+// The folder must be absolute: a file in the work tree is not the user's decision.
 func RegisterIn(state string) Register {
 	return Register{filepath.Join(state, "cortext", "trusted.json")}
 }

@@ -25,7 +25,7 @@ type counts struct {
 	Failures      int   `json:"failures"` // tool calls that failed
 }
 
-// A group counts what has one type, agent, model, tag or day.
+// A group holds the counts for one type, agent, model, tag or day.
 type group struct {
 	Key    string `json:"key"` // empty: unknown
 	Counts counts `json:"counts"`

@@ -10,14 +10,14 @@ import (
 	"cortext/store"
 )
 
-// A keeper adds messages again that git took from a log soon after they were acknowledged. A
+// A keeper restores messages that git removed from a log soon after they were acknowledged. A
 // git pull that is refused because of uncommitted changes resets the files to the last commit
-// and then to what they were a moment before (git 2.39), and whoever wrote meanwhile does not
-// hear of it. What agents said is still in their transcripts; a client's message is nowhere
+// and then to what they were a moment before (git 2.39), and whoever wrote in between does not
+// learn of it. What agents said is still in their transcripts; a client's message is nowhere
 // else.
 //
-// If somebody takes a message back with git within keepFor, it comes back. If they remove
-// the conversation, it does not.
+// The keeper also restores a message that somebody removes with git on purpose, if they do so
+// within keepFor. It restores nothing of a conversation that was removed.
 type keeper struct {
 	again func(at location, messages []schema.Message) (added int) // adds those that the log lacks
 

@@ -201,7 +201,7 @@ func listOf(values []string) (list []string) {
 	return list
 }
 
-// truth returns a query parameter that is true or false.
+// truth parses a boolean query parameter; a missing one is false.
 func truth(r *http.Request, name string) (bool, error) {
 	switch v := r.URL.Query().Get(name); v {
 	case "true", "1":

@@ -147,7 +147,7 @@ func (t *Tree) read(files []git.File, yield func(git.File) error) (err error) {
 	return err
 }
 
-// close ends git, if it still reads.
+// close ends the git process that reads objects, if it runs.
 func (t *Tree) close() (err error) {
 	if t.batch != nil {
 		err = t.batch.Close()
