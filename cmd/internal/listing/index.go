@@ -252,19 +252,19 @@ func (x *index) row(i int) (r Row, f fixed, err error) {
 	return r, f, nil
 }
 
-// titled reads the title and folder of a row.
-func (x *index) titled(i int) (title, folder string, err error) {
+// titled reads only the path and title of a row.
+func (x *index) titled(i int) (r Row, err error) {
 	f, err := x.sections.fixed(i)
 	if err != nil {
-		return "", "", err
+		return r, err
 	}
 	heap, err := x.sections.bytes(heapSection, int64(f.heap.at), int64(f.heap.size))
 	d := decoder{text(heap), err == nil}
-	r := Row{Path: d.string(), Title: d.string()}
+	r.Path, r.Title = d.string(), d.string()
 	if err == nil && !d.ok {
 		err = errDamaged
 	}
-	return r.Title, r.Folder(), err
+	return r, err
 }
 
 // record reads a row with the state of its files, but without its sources.
@@ -388,17 +388,8 @@ func (x *index) byFolder(folder string) (int, bool, error) {
 
 // path returns the folder of a row.
 func (x *index) path(i int) (string, error) {
-	f, err := x.sections.fixed(i)
-	if err != nil {
-		return "", err
-	}
-	heap, err := x.sections.bytes(heapSection, int64(f.heap.at), int64(f.heap.size))
-	d := decoder{text(heap), err == nil}
-	path := d.string()
-	if err == nil && !d.ok {
-		err = errDamaged
-	}
-	return path, err
+	r, err := x.titled(i)
+	return r.Path, err
 }
 
 // look returns the state of the files that a row was read from. ok is false if it does not

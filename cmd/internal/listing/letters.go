@@ -58,11 +58,11 @@ func (m *matcher) eachScored(among rowSet, score func(title, folder string) (int
 	}
 	err = inChunks(len(rest), func(from, end int) error {
 		for _, row := range rest[from:end] {
-			title, folder, err := m.base.titled(row)
+			r, err := m.base.titled(row)
 			if err != nil {
 				return err
 			}
-			add(row, title, folder)
+			add(row, r.Title, r.Folder())
 		}
 		return nil
 	})

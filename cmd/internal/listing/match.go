@@ -219,20 +219,7 @@ func (l *Listing) Mentioning(text string) (at []int) {
 		if err != nil {
 			return err
 		}
-		for _, row := range rows {
-			if i, ok := v.layout.position(row); ok {
-				at = append(at, i)
-			}
-		}
-		for _, s := range v.layout.spans {
-			if s.base >= 0 {
-				continue
-			}
-			if r := &v.added[s.added].Row; bytes.Contains(find.AppendName(nil, r.Title, r.Folder(), r.ID), folded) {
-				at = append(at, s.at)
-			}
-		}
-		slices.Sort(at)
+		at = v.positions(rows, func(r *record) bool { return bytes.Contains(find.AppendName(nil, r.Title, r.Folder(), r.ID), folded) })
 		return v.ready(at)
 	})
 	return at
