@@ -85,7 +85,9 @@ func (c Commits) trace(ctx context.Context, commit git.Logged, shown *history.Sh
 			may = false
 			t.may = slices.DeleteFunc(t.may, func(m schema.Message) bool { return m.ID == asked.ID })
 		}
-		t.noteCall(call, asked, may || c.changes(shown, call, files))
+		if may || c.changes(shown, call, files) {
+			t.noteCall(call, asked)
+		}
 		wrote, maybe, later := false, false, false
 		for _, p := range files {
 			names := slices.ContainsFunc(changed, func(name string) bool { return c.isFile(shown, name, p) })
@@ -120,8 +122,8 @@ func (c Commits) trace(ctx context.Context, commit git.Logged, shown *history.Sh
 }
 
 // noteCall notes a call that may have changed the file of the requested line.
-func (t *trace) noteCall(call schema.Tool, asked schema.Message, may bool) {
-	if !t.hasLine() || !may || !call.Timestamp.Time().Before(t.commit.Written.Add(time.Second)) {
+func (t *trace) noteCall(call schema.Tool, asked schema.Message) {
+	if !t.hasLine() || !call.Timestamp.Time().Before(t.commit.Written.Add(time.Second)) {
 		return
 	}
 	t.might = append(t.might, asked)
