@@ -87,14 +87,18 @@ func (c *Conversation) Subagent(nativeID string) (*Conversation, error) {
 			return nil, notFolder(dir, info)
 		}
 	}
-	var more []sessionFolder
+	sub.setOthers(c.othersOf(name))
+	return sub, nil
+}
+
+// othersOf returns the folders of a sub-agent in the other folders of the conversation.
+func (c *Conversation) othersOf(name string) (list []sessionFolder) {
 	for _, f := range c.others() {
 		if f := f.subagent(name); f.exists() {
-			more = append(more, f)
+			list = append(list, f)
 		}
 	}
-	sub.setOthers(more)
-	return sub, nil
+	return list
 }
 
 // subagent returns the Conversation of a sub-agent's folder without looking at it.

@@ -170,13 +170,7 @@ func (cp *conversationPlan) subagents() error {
 	slices.Sort(names)
 	for _, name := range slices.Compact(names) {
 		sub := cp.c.subagent(name)
-		var more []sessionFolder
-		for _, o := range cp.c.others() {
-			if o := o.subagent(name); o.exists() {
-				more = append(more, o)
-			}
-		}
-		sub.setOthers(more)
+		sub.setOthers(cp.c.othersOf(name))
 		if err := cp.conversation(sub, cp.copies.Of(name), cp.census); err != nil {
 			return err
 		}
