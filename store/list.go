@@ -188,6 +188,17 @@ func withoutTwins(entries []Entry) []Entry {
 	return list
 }
 
+// IsNewer reports whether a later cortext wrote the session.json of a conversation.
+func (e Entry) IsNewer() bool { return e.has(Newer) }
+
+// IsClosed reports whether this version can neither read nor change a conversation: its
+// session.json is no regular file, or a later cortext wrote it.
+func (e Entry) IsClosed() bool { return e.has(Newer) || e.has(NotRegular) }
+
+func (e Entry) has(kind jsonl.Kind) bool {
+	return slices.ContainsFunc(e.Damage, func(d Damage) bool { return d.Kind == kind })
+}
+
 // KnowsID reports whether the id of a conversation comes from its session.json.
 func (e Entry) KnowsID() bool {
 	return !slices.ContainsFunc(e.Damage, func(d Damage) bool { return d.Kind != jsonl.Conflict })

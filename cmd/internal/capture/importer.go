@@ -91,7 +91,7 @@ func (c *Capture) NewImporter(opts ImportOptions) (*Importer, error) {
 		return nil, err
 	}
 	for _, e := range all {
-		if slices.ContainsFunc(e.Damage, func(d store.Damage) bool { return d.Kind == store.Newer || d.Kind == store.NotRegular }) {
+		if e.IsClosed() {
 			im.closed = append(im.closed, e)
 		}
 	}

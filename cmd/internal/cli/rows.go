@@ -2,7 +2,6 @@ package cli
 
 import (
 	"path"
-	"slices"
 	"strings"
 	"time"
 
@@ -16,11 +15,6 @@ type row struct {
 	listing.Listed
 	damaged bool
 	active  time.Time // LastActive
-}
-
-// isNewer reports whether a later cortext wrote a conversation's session.json.
-func isNewer(e store.Entry) bool {
-	return slices.ContainsFunc(e.Damage, func(d store.Damage) bool { return d.Kind == store.Newer })
 }
 
 func rowOf(w *workspace.Workspace, e store.Entry) row { return rowsOf(w, []store.Entry{e})[0] }
@@ -48,7 +42,7 @@ func plainRow(e store.Entry) row {
 			Status: workspace.ShownStatus(e), Archived: s.Archived, Agent: s.AgentConfig.Agent, LastAgent: s.LastAgent(), CreatedAt: s.CreatedAt, LastActive: s.LastActive,
 			MessageCount: s.MessageCount, Tokens: s.Tokens, Summary: s.ContextSummary, Tags: s.Tags, Model: s.AgentConfig.Model, Description: s.Description,
 		},
-		damaged: len(e.Damage) > 0 && !isNewer(e), active: s.LastActive.Time(),
+		damaged: len(e.Damage) > 0 && !e.IsNewer(), active: s.LastActive.Time(),
 	}
 	if p := s.AgentConfig.Provider; p != nil {
 		r.Provider = p.Type

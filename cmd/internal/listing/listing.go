@@ -67,7 +67,7 @@ func rowOf(e store.Entry) Row {
 	if p := s.AgentConfig.Provider; p != nil {
 		r.Provider = p.Type
 	}
-	if slices.ContainsFunc(e.Damage, func(d store.Damage) bool { return d.Kind == store.Newer }) {
+	if e.IsNewer() {
 		r.Status, r.Damaged = "newer", false
 	}
 	return r

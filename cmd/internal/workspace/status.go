@@ -2,7 +2,6 @@ package workspace
 
 import (
 	"errors"
-	"slices"
 	"time"
 
 	"cortext/cmd/internal/lifecycle"
@@ -99,7 +98,7 @@ const late = time.Minute
 func (v Status) Active() (active []store.Entry, err error) {
 	err = v.eachListed(ofStatus(schema.Active), func(l *listing.Listing, r *listing.Row) error {
 		e, err := l.Read(r)
-		if err == nil && e.Session.Status == schema.Active && !unwritable(e) {
+		if err == nil && e.Session.Status == schema.Active && !e.IsClosed() {
 			active = append(active, e)
 		}
 		if errors.Is(err, store.ErrNotFound) {
@@ -170,13 +169,8 @@ func (v Status) WentOn(active store.Entry) (bool, error) {
 // ShownStatus returns the status of a conversation for listings. It is "newer" for a
 // conversation written by a later cortext, whose status is unknown.
 func ShownStatus(e store.Entry) string {
-	if slices.ContainsFunc(e.Damage, func(d store.Damage) bool { return d.Kind == store.Newer }) {
+	if e.IsNewer() {
 		return "newer"
 	}
 	return string(e.Session.Status)
-}
-
-// unwritable reports whether a conversation cannot be changed by this version.
-func unwritable(e store.Entry) bool {
-	return slices.ContainsFunc(e.Damage, func(d store.Damage) bool { return d.Kind == store.Newer || d.Kind == store.NotRegular })
 }
