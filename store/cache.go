@@ -77,6 +77,15 @@ func (c Cache) ListCache(dir string) []string {
 	return c.in.ListFiles(cacheDir + "/" + dir)
 }
 
+// CanLockCache reports whether LockCache would succeed now.
+func (c Cache) CanLockCache(name string) bool {
+	unlock, err := c.LockCache(name, 0)
+	if err == nil {
+		unlock()
+	}
+	return err == nil
+}
+
 // LockCache keeps other processes from using the part of the cache that name stands for,
 // until the caller calls unlock or the process ends. The error is a [*LockedError] if
 // another process held the lock for all of wait.

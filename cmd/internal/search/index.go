@@ -256,13 +256,7 @@ func (x *Index) Update(ctx context.Context, open func(store.Entry) (*store.Conve
 }
 
 // CanUpdate reports whether the index can be written, and no other process is updating it.
-func (x *Index) CanUpdate() bool {
-	unlock, err := x.cache.LockCache(indexDir, 0)
-	if err == nil {
-		unlock()
-	}
-	return err == nil
-}
+func (x *Index) CanUpdate() bool { return x.cache.CanLockCache(indexDir) }
 
 // alone calls f, unless another process is updating the index or has done so since it was
 // opened: that one may have added the same text.

@@ -113,13 +113,7 @@ func (w Conversations) RefreshListingAlone() error {
 }
 
 // CanRefreshListing reports whether a call of RefreshListingAlone would do anything.
-func (w Conversations) CanRefreshListing() bool {
-	unlock, err := w.Store.LockCache(refreshLock, 0)
-	if err == nil {
-		unlock()
-	}
-	return err == nil
-}
+func (w Conversations) CanRefreshListing() bool { return w.Store.CanLockCache(refreshLock) }
 
 // ForgetRemoved deletes everything about removed conversations from the index of lists.
 func (w Conversations) ForgetRemoved(progress func(done, of int)) error {
