@@ -114,9 +114,6 @@ func (d *descriptions) stage(s *schema.Session, words string) (*store.Conversati
 	return d.ws.Store.Stage(s.ConversationType, words, s, []byte(workspace.DocumentOf(s)))
 }
 
-// headMessages is the number of messages read for a title and a description.
-const headMessages = 40
-
 var errEnough = errors.New("enough")
 
 // headOf returns the first messages of a session's first conversation, up to where the
@@ -136,7 +133,7 @@ func headOf(t *inject.Transcript, p beginning, enough func([]schema.Message) boo
 			}
 			head = append(head, m)
 		}
-		if len(head) >= headMessages || enough(head) {
+		if len(head) >= workspace.HeadMessages || enough(head) {
 			return errEnough
 		}
 		return nil
@@ -171,7 +168,7 @@ func headsOf(t *inject.Transcript) (heads map[string][]schema.Message, err error
 				heads[in] = append(heads[in], m)
 			}
 		}
-		if len(heads[in]) >= headMessages {
+		if len(heads[in]) >= workspace.HeadMessages {
 			in = ""
 		}
 		return nil

@@ -136,8 +136,8 @@ func SummaryIsCurrent(s *schema.Session, c *store.Conversation) bool {
 	return some
 }
 
-// headMessages is the number of messages read for a title and a description.
-const headMessages = 40
+// HeadMessages is the number of messages read for a title and a description.
+const HeadMessages = 40
 
 // headOf returns the first messages of a conversation.
 func headOf(c *store.Conversation) (head []schema.Message, err error) {
@@ -145,7 +145,7 @@ func headOf(c *store.Conversation) (head []schema.Message, err error) {
 		if err != nil {
 			return nil, err
 		}
-		if head = append(head, m); len(head) == headMessages {
+		if head = append(head, m); len(head) == HeadMessages {
 			break
 		}
 	}
