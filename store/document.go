@@ -183,8 +183,8 @@ func (d *document) describe() error {
 
 // keepPrevious keeps the session.json that is about to be replaced: an intact one as the
 // backup, a broken one under a name of its own. A crash midway leaves no backup, but
-// session.json is still whole then. Where a merge put redacted text beside what it replaces,
-// the backup is what the merge means.
+// session.json is still whole then. If a merge left redacted text next to the text that it
+// replaces, the backup is the new session.json instead.
 func (d *document) keepPrevious(after []byte) error {
 	c, previous := d.c, d.raw
 	if d.mend && bytes.Contains(previous, redactedMark) {

@@ -314,7 +314,7 @@ func ignoredMessages(root string, changes []dirtyPath) error {
 }
 
 // conflict returns an error for a file that git could not merge, as after a squash, a pick that
-// commits nothing, or a stash that no longer applies: a commit would take it as it is for resolved.
+// commits nothing, or a stash that no longer applies: a commit would mark it as resolved.
 // The store itself merges both versions of a record.
 func conflict(changes []dirtyPath) error {
 	for _, c := range changes {
