@@ -97,7 +97,7 @@ func (n notices) damage(entries []store.Entry) {
 func (n notices) remade(e store.Entry) {
 	for _, d := range e.Damage {
 		if d.Kind == store.Unreadable {
-			n.screen.warn(d.Error() + ": made again from what is left; the file as it was is in .workspace/local/kept/damaged")
+			n.screen.warn(d.Error() + ": written again from what is left; the original is in .workspace/local/kept/damaged")
 		}
 	}
 }
