@@ -19,7 +19,7 @@ type Branch struct {
 	Messages  int         `json:"messages"`             // messages that no earlier branch has
 	Last      schema.Time `json:"last_active"`          // time of its last message
 	End       string      `json:"end"`                  // id of its last message
-	Words     string      `json:"words"`                // beginning of the first user message that no earlier branch has
+	Words     string      `json:"words"`                // beginning of the first user message that no earlier branch has, else of its last message
 	Newest    bool        `json:"newest"`               // a resume continues it
 	LastWords string      `json:"last_words,omitempty"` // beginning of the last such message, if it is another one
 }
@@ -86,11 +86,13 @@ func BranchesOf(all []schema.Message) (list []Branch) {
 		if l.After >= 0 {
 			b.After = all[l.After].Number
 		}
-		if said := asked[k]; said.first != nil {
+		switch said := asked[k]; said.first {
+		case nil: // such as a branch that only says that the user took messages back
+			b.Words = wordsOf(&all[l.End])
+		case said.last:
 			b.Words = wordsOf(said.first)
-			if said.last != said.first {
-				b.LastWords = wordsOf(said.last)
-			}
+		default:
+			b.Words, b.LastWords = wordsOf(said.first), wordsOf(said.last)
 		}
 		list = append(list, b)
 	}

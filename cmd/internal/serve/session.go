@@ -64,7 +64,7 @@ type branch struct {
 	Messages   int    `json:"messages"`   // that no earlier branch has
 	LastActive int64  `json:"lastActive"` // time of its last message
 	End        string `json:"end"`        // id of its last message
-	Words      string `json:"words"`      // beginning of the first user message that no earlier branch has
+	Words      string `json:"words"`      // beginning of the first user message that no earlier branch has, else of its last message
 	Newest     bool   `json:"newest"`     // a resume continues it
 }
 
