@@ -2,6 +2,8 @@ package cli
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"path/filepath"
 
 	"cortext/cmd/internal/hook"
@@ -36,6 +38,8 @@ func (p programs) run(ctx context.Context) {
 func (p programs) allowed() bool {
 	yes, any, err := p.register.Allows(p.w.Store.Root())
 	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		p.screen.warn(visible(p.w.Store.Root()) + " was moved or removed meanwhile: no program in " + lifecycle.Dir + " was run")
 	case err != nil:
 		p.screen.warn(err.Error())
 	case any && !yes:
