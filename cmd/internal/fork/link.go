@@ -78,18 +78,16 @@ func Link(in *workspace.Workspace, old store.Entry, id string) error {
 }
 
 // Shared returns the links of a conversation, and copies of what it shares as a fork with the
-// conversation that they name: the messages up to the point of the fork, and their calls. It
-// copies nothing if that conversation or the point is not in the workspace.
+// conversation that they name: the messages up to the point of the fork, and their calls. If
+// that conversation lacks the point or is not in the workspace, the copies are from another
+// one that has it: the one that captured it, or one that has a copy. It copies nothing if
+// none has it.
 func Shared(in workspace.Conversations, s *schema.Session) (shared schema.Batch, l *schema.Links, err error) {
 	l, err = origin(in, s)
 	if err != nil || l == nil || l.Parent == "" || l.MessageID == "" {
 		return shared, l, err
 	}
-	e, known, err := in.ByConversation(l.Parent)
-	if err != nil || !known {
-		return shared, l, err
-	}
-	path, err := history.PathTo(in, e, l.MessageID)
+	e, path, err := pathToPoint(in, s.ID, l)
 	if err != nil || len(path) == 0 {
 		return shared, l, err
 	}
@@ -106,6 +104,26 @@ func Shared(in workspace.Conversations, s *schema.Session) (shared schema.Batch,
 	return shared, l, err
 }
 
+// pathToPoint returns the messages up to the point where a fork with the given id begins, and
+// the conversation that has them; nothing if none has. Any has the same messages up to there.
+func pathToPoint(in workspace.Conversations, id string, l *schema.Links) (e store.Entry, path []schema.Message, err error) {
+	e, known, err := in.ByConversation(l.Parent)
+	if err == nil && known {
+		path, err = history.PathTo(in, e, l.MessageID)
+	}
+	if err != nil || len(path) > 0 {
+		return e, path, err
+	}
+	// Its own parent has the point if it was a fork that said nothing, which no transcript restores.
+	captured, copied, err := having(in, l.MessageID, id)
+	if err != nil || len(captured)+len(copied) == 0 {
+		return e, nil, err
+	}
+	e = append(captured, copied...)[0]
+	path, err = history.PathTo(in, e, l.MessageID)
+	return e, path, err
+}
+
 // origin returns the links of a conversation. If they were lost with its session.json, and its
 // sessions all continued something, it looks for the conversation it was forked from: the only
 // other one that captured a message which one of them follows.
@@ -114,60 +132,63 @@ func origin(in workspace.Conversations, s *schema.Session) (*schema.Links, error
 		return s.Links, nil
 	}
 	for _, src := range s.Sources {
-		if parent, err := capturedIn(in, src.After, s.ID); err != nil {
+		captured, _, err := having(in, src.After, s.ID)
+		if err != nil {
 			return s.Links, err
-		} else if parent != "" {
-			l := &schema.Links{Parent: parent, MessageID: src.After}
-			if s.Links != nil {
-				l.Related = s.Links.Related
-			}
-			return l, nil
+		} else if len(captured) != 1 {
+			continue
 		}
+		l := &schema.Links{Parent: captured[0].Session.ID, MessageID: src.After}
+		if s.Links != nil {
+			l.Related = s.Links.Related
+		}
+		return l, nil
 	}
 	return s.Links, nil
 }
 
-// capturedIn returns the id of the only conversation, not counting except, that captured a
-// message from its agent. It returns "" if none or several did. A copy has no source.
-func capturedIn(in workspace.Conversations, message, except string) (found string, err error) {
+// having returns the conversations that have a message, not counting the one with the id except:
+// those that captured it from its agent, and those that have a copy, which has no source.
+func having(in workspace.Conversations, message, except string) (captured, copied []store.Entry, err error) {
 	all, err := in.Store.Outlines()
 	if err != nil {
-		return "", err
+		return nil, nil, err
 	}
 	for _, e := range all {
 		if schema.SameConversation(e.Session.ID, except) {
 			continue
 		}
-		if has, err := captured(in, e, message); err != nil {
-			return "", err
-		} else if !has {
-			continue
+		found, source, err := find(in, e, message)
+		if err != nil {
+			return nil, nil, err
+		} else if source {
+			captured = append(captured, e)
+		} else if found {
+			copied = append(copied, e)
 		}
-		if found != "" {
-			return "", nil
-		}
-		found = e.Session.ID
 	}
-	return found, nil
+	return captured, copied, nil
 }
 
-// captured reports whether a conversation captured a message.
-func captured(in workspace.Conversations, e store.Entry, message string) (bool, error) {
+// find reports whether a conversation has a message, and whether it has one with a source.
+func find(in workspace.Conversations, e store.Entry, message string) (found, source bool, err error) {
 	c, err := in.Open(e)
 	if err != nil {
-		return false, nil // another one may have it
+		return false, false, nil // another one may have it
 	}
 	defer c.Close()
 	for line, err := range store.Undamaged(c.MessageLines()) {
 		if err != nil {
-			return false, err
+			return found, false, err
 		}
 		if !bytes.Contains(line.Text, []byte(message)) {
 			continue
 		}
-		if m, err := schema.ParseMessage(line.Text); err == nil && m.ID == message && m.Source != "" {
-			return true, nil
+		if m, err := schema.ParseMessage(line.Text); err == nil && m.ID == message {
+			if found = true; m.Source != "" {
+				return true, true, nil
+			}
 		}
 	}
-	return false, nil
+	return found, false, nil
 }
