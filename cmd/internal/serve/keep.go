@@ -149,8 +149,14 @@ func (s *Server) restore(at location, messages []schema.Message) (n int, err err
 	}
 }
 
-// restore appends the given messages that the log lacks. It returns how many.
+// restore appends the given messages that the log lacks. It returns how many. The error is
+// [store.ErrNotFound] if the log is gone: git, which removes one file after another, may be
+// removing the conversation, and a new log would leave half of it behind.
 func (space *Space) restore(e store.Entry, messages []schema.Message) (n int, err error) {
+	size, err := space.Store.Folders().LogSize(e.Path)
+	if err != nil {
+		return 0, err
+	}
 	c, err := space.Conversation(e.Path)
 	if err != nil {
 		return 0, err
@@ -161,6 +167,9 @@ func (space *Space) restore(e store.Entry, messages []schema.Message) (n int, er
 		return 0, err
 	}
 	defer tx.Rollback()
+	if now, err := space.Store.Folders().LogSize(e.Path); err != nil || size > 0 && now == 0 {
+		return 0, errors.Join(err, store.ErrNotFound) // the transaction made a new log
+	}
 	var missing []schema.Message
 	for _, m := range messages {
 		known, err := tx.Holds(m.ID)

@@ -53,6 +53,10 @@ func TestGitTookMessages(t *testing.T) {
 	reset(old)
 	gone := s.begin("Gone", "one")
 	s.want(http.StatusNoContent, "DELETE", "/api/sessions/"+gone, nil, nil)
+	going := filepath.Join(s.root, s.path(s.begin("Going", "one")), ".session/messages.jsonl")
+	if err := os.Remove(going); err != nil { // as git begins to remove a conversation
+		t.Fatal(err)
+	}
 	s.server.Close()
 	log := s.log(id)
 	for i, id := range ids {
@@ -65,5 +69,8 @@ func TestGitTookMessages(t *testing.T) {
 	}
 	if found, _ := filepath.Glob(filepath.Join(s.root, "conversations/*/*gone*")); len(found) > 0 {
 		t.Errorf("removed, and there again: %s", found)
+	}
+	if _, err := os.Stat(going); !os.IsNotExist(err) {
+		t.Errorf("the log of a conversation that is being removed: %v", err)
 	}
 }
