@@ -205,8 +205,9 @@ func splitConflicts(b []byte) (regions []region, first int) {
 
 // looseMembers reads the members of a text that is not an object as a whole. A member
 // begins with its name on a new line, at the smallest indentation of such lines, and
-// continues over lines that are indented deeper and a closing bracket. whole is false if
-// lines are left over.
+// continues over lines that are indented deeper and a closing bracket. If lines are left over,
+// as when somebody's editor indented one side differently, but there is nothing between braces
+// but members, those count. whole is false if lines are left over then, too.
 func looseMembers(text []byte) (members []rawjson.Member, whole bool) {
 	lines := bytes.SplitAfter(text, []byte("\n"))
 	top := -1
@@ -222,7 +223,7 @@ func looseMembers(text []byte) (members []rawjson.Member, whole bool) {
 		at += len(lines[i])
 		n, c := indentation(lines[i])
 		if n != top || c != '"' {
-			whole = whole && (n < top || c == 0)
+			whole = whole && (c == 0 || n < top && len(bytes.Trim(lines[i], space+"{}")) == 0)
 			continue
 		}
 		for i+1 < len(lines) {
@@ -236,20 +237,34 @@ func looseMembers(text []byte) (members []rawjson.Member, whole bool) {
 				break
 			}
 		}
-		rest := text[from:at]
-		for len(rest) > 0 && len(members) <= MaxSessionMembers { // more are rejected
-			var m rawjson.Member
-			var err error
-			if m, rest, err = rawjson.NextMember(rest); err != nil || !utf8.ValidString(m.Name) || rawjson.Strict(m.Value) != nil {
-				whole = false
-				break
-			}
-			members = append(members, m)
-			rest = bytes.TrimLeft(rest, " \t\r\n")
-			rest = bytes.TrimLeft(bytes.TrimPrefix(rest, []byte(",")), " \t\r\n")
+		next, all := sequence(text[from:at], space, MaxSessionMembers+1-len(members)) // more are rejected
+		members, whole = append(members, next...), whole && all
+	}
+	if text = bytes.TrimSpace(text); !whole && bytes.Contains(text, []byte("\n")) {
+		if all, ok := sequence(text, space+"{}", MaxSessionMembers+1); ok {
+			return all, true
 		}
 	}
 	return members, whole
+}
+
+const space = " \t\r\n"
+
+// sequence reads members that follow each other, up to a number of them, with nothing but bytes
+// of between and commas between them. A comma may be missing, as between the last member of one
+// side and the first of the other. all is false if there is something else.
+func sequence(text []byte, between string, most int) (members []rawjson.Member, all bool) {
+	text = bytes.TrimLeft(text, between)
+	for len(text) > 0 && len(members) < most {
+		m, rest, err := rawjson.NextMember(text)
+		if err != nil || !utf8.ValidString(m.Name) || rawjson.Strict(m.Value) != nil {
+			return members, false
+		}
+		members = append(members, m)
+		text = bytes.TrimLeft(rest, between)
+		text = bytes.TrimLeft(bytes.TrimPrefix(text, []byte(",")), between)
+	}
+	return members, true
 }
 
 // indentation returns the indentation of a line and its first byte, 0 if the line is

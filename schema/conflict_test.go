@@ -2,6 +2,7 @@ package schema_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"os"
 	"os/exec"
@@ -123,7 +124,7 @@ var merged = []struct {
 +  "status": "paused",
 +  "status_set": {"at":"2026-01-01T00:00:02.000Z","to":"paused"},
 +++++++ side 2
-  "title": "theirs",
+  "title": "changed",
   "title_set": {"at":"2026-01-01T00:00:01.000Z","to":"theirs"},
   "conversation_id": "001-x",
   "status": "completed",
@@ -218,7 +219,7 @@ var merged = []struct {
   "title": "ours",
   "status": "gone",
 =======
-  "title": "theirs",
+  "title": "changed",
   "status": "active",
 >>>>>>> theirs
   "message_count": 2,
@@ -226,7 +227,7 @@ var merged = []struct {
 }
 `, `{
   "version": "1.2",
-  "title": "theirs",
+  "title": "changed",
   "status": "active",
   "message_count": 2,
   "id": ""
@@ -257,6 +258,56 @@ func TestMerged(t *testing.T) {
 	}
 	if s, err := schema.ParseSession([]byte(firstLines)); err != nil || s.Repair != nil {
 		t.Errorf("a whole file needs repair: %v", err)
+	}
+}
+
+// TestMergedIndented: an editor indents session.json its own way on one side, the other side
+// changes the title, and git joins the lines of both.
+func TestMergedIndented(t *testing.T) {
+	dir := t.TempDir()
+	base := merged[0].want
+	ours := strings.Replace(base, "  \"id\"", `  "title": "changed",
+  "title_set": {"at":"2026-01-01T00:09:00.000Z","to":"changed"},
+  "id"`, 1)
+	for _, by := range []string{"", " ", "  ", "    ", "\t", "        ", "compact"} {
+		var text bytes.Buffer
+		var err error
+		if by == "compact" {
+			err = json.Compact(&text, []byte(base))
+		} else {
+			err = json.Indent(&text, []byte(base), "", by)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, text := range map[string]string{"base": base, "ours": ours, "theirs": text.String() + "\n"} {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var first []byte
+		for i, sides := range [][2]string{{"ours", "theirs"}, {"theirs", "ours"}} {
+			git := exec.Command("git", "merge-file", "-p", "--union", sides[0], "base", sides[1])
+			git.Dir = dir
+			joined, err := git.Output()
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, err := schema.ParseSession(joined)
+			if err != nil {
+				t.Errorf("indented by %q: %v in\n%s", by, err, joined)
+				continue
+			}
+			got, err := s.Marshal()
+			if err != nil || s.Title != "changed" || s.Repair != nil && s.Repair.Partial {
+				t.Errorf("indented by %q: %v, title %q, %+v", by, err, s.Title, s.Repair)
+			}
+			if i == 0 {
+				first = got
+			} else if !bytes.Equal(got, first) {
+				t.Errorf("indented by %q: the result depends on the order:\n%s\n%s", by, first, got)
+			}
+		}
 	}
 }
 
