@@ -122,13 +122,33 @@ func (c *contents) refresh(now reloaded) tea.Cmd {
 		c.show(now.answer)
 		return nil
 	})
-	if before != nil {
-		if _, ok := c.rows.ByID(before.ID); !ok {
-			c.list.keep(*before, was)
-			c.list.top = top
-		} else if row := c.list.row(c.rows); row == nil || row.ID != before.ID {
-			c.list.cursor, c.list.top = max(min(was, len(c.list.items)-1), 0), top
-		}
+	c.settle(before, was, top)
+	return cmd
+}
+
+// settle puts the cursor back in its place in the same list of other rows, if its conversation is
+// no longer listed there.
+func (c *contents) settle(before *listing.Row, was, top int) {
+	if before == nil {
+		return
+	}
+	if _, ok := c.rows.ByID(before.ID); !ok {
+		c.list.keep(*before, was)
+		c.list.top = top
+	} else if row := c.list.row(c.rows); row == nil || row.ID != before.ID {
+		c.list.cursor, c.list.top = max(min(was, len(c.list.items)-1), 0), top
+	}
+}
+
+// listEverywhere lists the conversations of all workspaces. If these were listed before, the
+// cursor keeps its place, as in refresh.
+func (c *contents) listEverywhere(rows picker.Rows) tea.Cmd {
+	again := c.everywhere
+	before, was, top := c.chosen(), c.list.cursor, c.list.top
+	c.everywhere = true
+	cmd := c.replace(newIndex(rows))
+	if again {
+		c.settle(before, was, top)
 	}
 	return cmd
 }

@@ -160,8 +160,7 @@ func (m *model) update(msg tea.Msg) tea.Cmd {
 			m.notice.fail(msg.err)
 			return nil
 		}
-		m.everywhere = true
-		return m.then(m.replace(newIndex(msg.rows)))
+		return m.then(m.listEverywhere(msg.rows))
 	case rested:
 		return m.preview.load(m, msg)
 	case previewed:
