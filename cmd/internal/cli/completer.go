@@ -86,6 +86,8 @@ func (c completer) register(root *cobra.Command) {
 			cmd.ValidArgsFunction = then(flags["tag"], c.id)
 		case cmd.Name() == "note", cmd.Name() == "set":
 			cmd.ValidArgsFunction = then(cobra.NoFileCompletions, c.id)
+		case cmd.Name() == "unarchive":
+			cmd.ValidArgsFunction = c.archived
 		case strings.Contains(cmd.Use, "<id>..."):
 			cmd.ValidArgsFunction = c.id
 		case strings.Contains(cmd.Use, "<id>"), strings.Contains(cmd.Use, "[query]"):
@@ -185,9 +187,19 @@ func (c completer) fromListing(known func(*workspace.Workspace, *listing.Listing
 	}
 }
 
-// id completes a conversation's short name, or its id or folder if the user has typed part
-// of that.
-func (c completer) id(cmd *cobra.Command, _ []string, typed string) (list []string, _ cobra.ShellCompDirective) {
+// id completes a conversation that is not archived.
+func (c completer) id(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+	return c.conversation(cmd, typed, func(r *listing.Row) bool { return !r.Archived })
+}
+
+// archived completes an archived conversation.
+func (c completer) archived(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+	return c.conversation(cmd, typed, func(r *listing.Row) bool { return r.Archived })
+}
+
+// conversation completes the short name of a conversation that is offered, or its id or folder if
+// the user has typed part of that.
+func (c completer) conversation(cmd *cobra.Command, typed string, offered func(*listing.Row) bool) (list []string, _ cobra.ShellCompDirective) {
 	c.inListing(cmd, func(_ *workspace.Workspace, l *listing.Listing) {
 		at := completed(l, typed)
 		short := make(map[string]int, len(at))
@@ -209,7 +221,7 @@ func (c completer) id(cmd *cobra.Command, _ []string, typed string) (list []stri
 		} {
 			for k := 0; k < len(at) && len(list) < mostCompletions; k++ {
 				r := l.Row(at[k])
-				if name := name(&r); !r.Archived && strings.HasPrefix(name, typed) && name != "" {
+				if name := name(&r); offered(&r) && strings.HasPrefix(name, typed) && name != "" {
 					list = append(list, fmt.Sprintf("%s\t%s, %s, %s", oneLine(name), cut(oneLine(r.Title), 60), oneLine(r.Type), oneLine(r.Status)))
 				}
 			}
