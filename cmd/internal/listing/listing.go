@@ -2,11 +2,13 @@
 package listing
 
 import (
+	"bytes"
 	"cmp"
 	"slices"
 	"strings"
 	"time"
 
+	"cortext/cmd/internal/find"
 	"cortext/schema"
 	"cortext/store"
 )
@@ -137,8 +139,9 @@ func (f *Filter) hasWords(r *Row) bool {
 	if len(f.Words) == 0 {
 		return true
 	}
-	text := strings.ToLower(strings.Join(append([]string{r.Title, r.Path, r.Summary, r.Description}, r.Tags...), "\n"))
-	return !slices.ContainsFunc(f.Words, func(w string) bool { return !strings.Contains(text, strings.ToLower(w)) })
+	fold := func(text string) []byte { return find.AppendFold(nil, strings.ToLower(text)) } // İ is an i here
+	text := fold(strings.Join(append([]string{r.Title, r.Path, r.Summary, r.Description}, r.Tags...), "\n"))
+	return !slices.ContainsFunc(f.Words, func(w string) bool { return !bytes.Contains(text, fold(w)) })
 }
 
 func (f *Filter) hasTime(at time.Time) bool {

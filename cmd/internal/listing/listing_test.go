@@ -88,3 +88,22 @@ func TestAgents(t *testing.T) {
 		}
 	}
 }
+
+func TestWords(t *testing.T) {
+	r := Row{Title: "Σίσυφος", Path: "conversations/2026-03-01/1030-plan-topic-abcd", Summary: "Die Straße nach İstanbul", Description: "ÄRGER", Tags: []string{"GROẞ"}}
+	for _, c := range []struct {
+		words string
+		want  bool
+	}{
+		{"ΣΊΣΥΦΟΣ", true},
+		{"σίσυφος TOPIC", true},
+		{"STRASSE", true},
+		{"istanbul ärger", true},
+		{"gross", true},
+		{"Σίσυφος Zürich", false},
+	} {
+		if f := (Filter{Words: strings.Fields(c.words)}); f.Selects(&r) != c.want {
+			t.Errorf("%q is found: %t", c.words, !c.want)
+		}
+	}
+}
