@@ -262,15 +262,12 @@ func (k *rowLook) sentence(h picker.Hit, chosen bool) string {
 func (k *rowLook) around(h picker.Hit, width int) (string, [][2]int) {
 	text, marks := h.Sentence, h.Marks
 	if len(marks) > 0 && marks[0][1] <= len(text) && k.ruler.width(text[:marks[0][1]]) > width {
-		skip := marks[0][0]
-		for n := 0; skip > 0 && n < width/3; n++ {
-			_, size := utf8.DecodeLastRuneInString(text[:skip])
-			skip -= size
-		}
-		text = text[skip:]
+		before := k.ruler.left(clean(text[:marks[0][0]]), width/3)
+		by := len(before) - marks[0][0]
+		text = before + text[marks[0][0]:]
 		moved := make([][2]int, len(marks))
 		for i, r := range marks {
-			moved[i] = [2]int{r[0] - skip, r[1] - skip}
+			moved[i] = [2]int{r[0] + by, r[1] + by}
 		}
 		marks = moved
 	}

@@ -98,3 +98,19 @@ func TestCursorShape(t *testing.T) {
 		t.Errorf("it draws %q", out.String())
 	}
 }
+
+// TestSentence: a sentence that is too long shows the first words found, and that it is cut.
+func TestSentence(t *testing.T) {
+	look := rowLook{}
+	for _, c := range []struct{ text, word, want string }{
+		{"the words are near", "near", "the words are near"},
+		{strings.Repeat("all of the ", 9) + "router specs", "router", "…the all of the router specs"},
+		{strings.Repeat("検索", 30) + "の結果を見る", "結果", "…索検索検索検索の結果を見る"},
+	} {
+		at := strings.Index(c.text, c.word)
+		text, marks := look.around(picker.Hit{Sentence: c.text, Marks: [][2]int{{at, at + len(c.word)}}}, 50)
+		if marked := text[marks[0][0]:marks[0][1]]; text != c.want || marked != c.word {
+			t.Errorf("%q marked in %q, want %q in %q", marked, text, c.word, c.want)
+		}
+	}
+}
