@@ -65,7 +65,9 @@ func (l *line) edit(key tea.KeyPressMsg) bool {
 		for l.at < len(l.text) && l.text[l.at] != ' ' {
 			l.at++
 		}
-	case "ctrl+e":
+	case "home", "ctrl+a":
+		l.at = 0
+	case "end", "ctrl+e":
 		l.at = len(l.text)
 	case "backspace", "ctrl+h", "shift+backspace":
 		l.cut(max(l.at-1, 0), l.at)

@@ -25,6 +25,8 @@ func TestLine(t *testing.T) {
 		{"word deleted", []tea.KeyPressMsg{key('w', tea.ModCtrl)}, "login |"},
 		{"all deleted", []tea.KeyPressMsg{key('u', tea.ModCtrl), key(tea.KeyBackspace, 0), key(tea.KeyLeft, 0)}, "|"},
 		{"rest deleted", []tea.KeyPressMsg{key('b', tea.ModCtrl), key('b', tea.ModCtrl), key('k', tea.ModCtrl), key('e', tea.ModCtrl)}, "login fo|"},
+		{"home, typed", []tea.KeyPressMsg{key(tea.KeyHome, 0), {Code: 'x', Text: "x"}}, "x|login form"},
+		{"ctrl+a, end", []tea.KeyPressMsg{key('a', tea.ModCtrl), key(tea.KeyDelete, 0), key(tea.KeyEnd, 0)}, "ogin form|"},
 		{"not a letter", []tea.KeyPressMsg{key(tea.KeyF5, 0), {Code: 'x', Text: "x", Mod: tea.ModAlt}}, "login form|"},
 	} {
 		l := newLine("login form")

@@ -411,8 +411,8 @@ func TestActionWithText(t *testing.T) {
 		return "tagged", nil
 	}
 	drive(t, o, 80, 24, func(d *driver) {
-		d.press("alt+t", "esc", "alt+t", "enter", "w", "x", "enter")
-		if want := "wx " + conversations()[0].ID; len(done) != 1 || done[0] != want {
+		d.press("alt+t", "esc", "alt+t", "enter", "w", "x", "ctrl+a", "v", "home", "u", "end", "y", "enter")
+		if want := "uvwxy " + conversations()[0].ID; len(done) != 1 || done[0] != want {
 			t.Errorf("done %q, want %q", done, want)
 		}
 		if d.m.mode != browsing {
