@@ -203,7 +203,8 @@ func (r *reading) restore(id string, change organise.Change) error {
 }
 
 // search finds conversations whose messages have the words, best first. A hit shows a
-// passage only if it contains one of the words: the row already shows the title.
+// passage only if it contains one of the words: the row already shows the title. If some
+// conversations cannot be read, it still finds the others.
 func (r *reading) search(ctx context.Context, words string, found func(picker.Hit)) error {
 	q, err := search.Parse(words)
 	if err != nil {
@@ -213,10 +214,9 @@ func (r *reading) search(ctx context.Context, words string, found func(picker.Hi
 	all := append([]*reading{r}, r.others...)
 	r.listing.Unlock()
 	var results []*search.Result
+	var unread error
 	for _, each := range all {
-		if err := each.searchIn(ctx, q, &results); err != nil {
-			return err
-		}
+		unread = errors.Join(unread, each.searchIn(ctx, q, &results))
 	}
 	slices.SortFunc(results, (*search.Result).Compare)
 	for _, res := range results {
@@ -227,7 +227,7 @@ func (r *reading) search(ctx context.Context, words string, found func(picker.Hi
 		}
 		found(hit)
 	}
-	return nil
+	return unread
 }
 
 // searchIn adds the results of a query in this workspace.

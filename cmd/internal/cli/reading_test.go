@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"syscall"
@@ -91,6 +92,27 @@ func TestSearchShowsMessages(t *testing.T) {
 		if err != nil || len(hits) != 1 || hits[0].Sentence != want {
 			t.Errorf("%q: %v, %v", words, hits, err)
 		}
+	}
+}
+
+// TestSearchGoesOn: a search in the picker finds the other conversations if one cannot be read.
+func TestSearchGoesOn(t *testing.T) {
+	r := newReading(t)
+	beginIn(t, r, 1)
+	beginIn(t, r, 2)
+	e, err := r.w.Pick("thing 2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	log := filepath.Join(r.w.Store.Root(), filepath.FromSlash(e.Path), ".session", "messages.jsonl")
+	if err := os.WriteFile(log, []byte("version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var hits []picker.Hit
+	err = r.search(t.Context(), "thing", func(h picker.Hit) { hits = append(hits, h) })
+	var standIn *store.StandInError
+	if !errors.As(err, &standIn) || len(hits) != 2 {
+		t.Errorf("it finds %v and reports %v", hits, err)
 	}
 }
 
