@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"regexp/syntax"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -51,7 +52,8 @@ func Parse(text string) (*Query, error) {
 			}
 		}
 	}
-	return newQuery(words, func(word string, fold bool) (term, error) { return newLiteral(word, fold), nil })
+	fold := !slices.ContainsFunc(words, func(w string) bool { return strings.ContainsFunc(w, unicode.IsUpper) })
+	return newQuery(words, func(word string) (term, error) { return newLiteral(word, fold), nil })
 }
 
 // ParseArguments is Parse for the arguments of a command, where an argument with white
@@ -69,20 +71,20 @@ func ParseArguments(args []string) (*Query, error) {
 // ParseRegexps reads regular expressions in the syntax of Go. ^ and $ match at the
 // beginning and the end of a line.
 func ParseRegexps(patterns []string) (*Query, error) {
-	return newQuery(patterns, newPattern)
+	fold := !hasUpper(patterns)
+	return newQuery(patterns, func(pattern string) (term, error) { return newPattern(pattern, fold) })
 }
 
-func newQuery(words []string, newTerm func(word string, fold bool) (term, error)) (*Query, error) {
+func newQuery(words []string, newTerm func(word string) (term, error)) (*Query, error) {
 	if len(words) == 0 {
 		return nil, &QueryError{"there is nothing to search for"}
 	}
 	if len(words) > maxTerms {
 		return nil, &QueryError{fmt.Sprintf("more than %d words", maxTerms)}
 	}
-	fold := !hasUpper(words)
 	q := &Query{}
 	for _, w := range words {
-		t, err := newTerm(strings.ToValidUTF8(w, "\uFFFD"), fold)
+		t, err := newTerm(strings.ToValidUTF8(w, "\uFFFD"))
 		if err != nil {
 			return nil, err
 		}
@@ -94,9 +96,9 @@ func newQuery(words []string, newTerm func(word string, fold bool) (term, error)
 // maxTerms is the maximum number of terms in a query, because a bit set of terms is one integer.
 const maxTerms = 64
 
-// hasUpper reports whether a word has an upper-case letter that does not follow a backslash.
-func hasUpper(words []string) bool {
-	for _, w := range words {
+// hasUpper reports whether a pattern has an upper-case letter that does not follow a backslash.
+func hasUpper(patterns []string) bool {
+	for _, w := range patterns {
 		escaped := false
 		for _, r := range w {
 			if unicode.IsUpper(r) && !escaped {
