@@ -129,9 +129,11 @@ func (f *frame) help(width int) []string {
 	add(len(f.o.Agents) > 0, "a", "resume in another agent")
 	add(len(f.o.Types) > 0, "n", "begin a conversation")
 	add(f.o.Prompts != nil, "f", "fork: begin a new conversation from a point in this one")
+	var keys, names []string // on one line, so that all keys fit a small screen
 	for _, a := range f.o.Actions {
-		add(true, string(a.Key), a.Name)
+		keys, names = append(keys, string(a.Key)), append(names, a.Name)
 	}
+	add(len(keys) > 0, strings.Join(keys, " "), strings.Join(names, ", "))
 	add(f.o.Undo != nil, "u", "undo the last of these")
 	add(true, "y", "copy the id")
 	add(true, "h", "show or hide hidden conversations")

@@ -2,6 +2,7 @@ package screen
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"regexp"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
+	"cortext/cmd/internal/listing"
 	"cortext/cmd/internal/picker"
 )
 
@@ -113,4 +115,21 @@ func TestSentence(t *testing.T) {
 			t.Errorf("%q marked in %q, want %q in %q", marked, text, c.word, c.want)
 		}
 	}
+}
+
+// TestHelpFits: a small screen shows every key, also the last ones.
+func TestHelpFits(t *testing.T) {
+	o := options(conversations())
+	o.Actions = []picker.Action{{Key: 'e', Name: "title"}, {Key: 't', Name: "tag"}, {Key: 'x', Name: "archive"}, {Key: 'd', Name: "remove"}}
+	o.Undo = func(context.Context) (string, error) { return "", nil }
+	o.Prompts = func(context.Context, listing.Row) ([]picker.Prompt, error) { return nil, nil }
+	o.Everywhere = func(context.Context) (picker.Rows, error) { return o.Rows, nil }
+	drive(t, o, 60, 20, func(d *driver) {
+		d.press("?")
+		for _, want := range []string{"e t x d", "title, tag, archive, remove", "leave with exit code 130"} {
+			if text := d.m.View().Content; !strings.Contains(text, want) {
+				t.Errorf("%q is not shown:\n%s", want, text)
+			}
+		}
+	})
 }
