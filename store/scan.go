@@ -46,6 +46,12 @@ func (l *Logs) StandIn() error {
 	return nil
 }
 
+// Unread returns why one of the logs cannot be read at all, or nil: a [*StandInError], a
+// [*Damage] if it is not a regular file, or the error of the system.
+func (l *Logs) Unread() error {
+	return cmp.Or(l.StandIn(), l.Messages.err, l.Tools.err)
+}
+
 // A Log is an open log. A missing log is empty.
 type Log struct{ logReader }
 

@@ -340,6 +340,9 @@ func (w *indexWriter) add(n newText, open func(store.Entry) (*store.Conversation
 		return nil
 	}
 	defer logs.Close()
+	if logs.Unread() != nil {
+		return nil // each search says so
+	}
 	log := logs.Messages
 	if n.call {
 		log = logs.Tools

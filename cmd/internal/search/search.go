@@ -152,7 +152,7 @@ func (q *Query) conversation(from *Source, index *lookup, use *memory, place, hi
 	defer reading.close()
 	result, err := reading.search(found, have, hits)
 	if err == nil && reading.logs != nil {
-		err = reading.logs.StandIn() // what git has in place of it was not searched
+		err = reading.logs.Unread() // it counts as empty, but was not searched
 	}
 	return result, err
 }

@@ -20,8 +20,9 @@ type found struct {
 
 // A searchAnswer is the answer to a search.
 type searchAnswer struct {
-	Results []found `json:"results"`
-	Total   int     `json:"total"` // conversations that match
+	Results []found  `json:"results"`
+	Total   int      `json:"total"`            // conversations that match
+	Unread  []string `json:"unread,omitempty"` // why some conversations were not searched
 }
 
 // A hit is a text that matches.
@@ -70,10 +71,11 @@ func (s findRoutes) search(_ http.ResponseWriter, r *http.Request) (*answer, err
 	}
 	var results []*search.Result
 	err = q.Run(r.Context(), []search.Source{from}, hitsLen, func(one *search.Result) { results = append(results, one) })
-	if missing, rest := git.WithoutNotFetched(err); rest != nil {
-		return nil, rest
-	} else if len(missing) > 0 {
+	missing, unread := git.WithoutNotFetched(err)
+	if len(missing) > 0 {
 		return nil, missing[0] // one error for all that a partial clone lacks
+	} else if err := r.Context().Err(); err != nil {
+		return nil, err
 	}
 	slices.SortFunc(results, (*search.Result).Compare)
 	total := len(results)
@@ -85,7 +87,11 @@ func (s findRoutes) search(_ http.ResponseWriter, r *http.Request) (*answer, err
 		}
 		out = append(out, f)
 	}
-	return &answer{body: searchAnswer{out, total}}, nil
+	body := searchAnswer{Results: out, Total: total}
+	if unread != nil {
+		body.Unread = strings.Split(unread.Error(), "\n")
+	}
+	return &answer{body: body}, nil
 }
 
 func queryOf(r *http.Request) (*search.Query, error) {

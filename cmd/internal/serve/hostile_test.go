@@ -3,6 +3,7 @@ package serve_test
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"fmt"
 	"io/fs"
 	"net"
@@ -244,6 +245,30 @@ func TestPage(t *testing.T) {
 	for _, name := range []string{"/assets/conversation.css", "/assets/main.js"} {
 		if got := s.send("GET", name, nil, "Authorization", ""); got.status != 200 || got.header.Get("X-Content-Type-Options") != "nosniff" {
 			t.Errorf("%s: %d %v", name, got.status, got.header)
+		}
+	}
+}
+
+// TestSearchUnread: logs that cannot be read are named, each time, and do not hide what is in the
+// others.
+func TestSearchUnread(t *testing.T) {
+	s := newSite(t)
+	s.logged = func(string) {} // the server ends, and says what happened to the messages of the logs
+	s.begin("Whole", "words")
+	session := func(title string) string { return filepath.Join(s.root, s.path(s.begin(title, "others")), ".session") }
+	pointer, folder := filepath.Join(session("Pointer"), "messages.jsonl"), filepath.Join(session("Folder"), "messages.jsonl")
+	lfs := "version https://git-lfs.github.com/spec/v1\noid sha256:" + strings.Repeat("0", 64) + "\nsize 900\n"
+	if err := errors.Join(os.WriteFile(pointer, []byte(lfs), 0o600), os.Remove(folder), os.Mkdir(folder, 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		var found struct {
+			Total  int
+			Unread []string
+		}
+		s.want(200, "GET", "/api/search?q=words", nil, &found)
+		if text := strings.Join(found.Unread, "\n"); found.Total != 1 || len(found.Unread) != 2 || !strings.Contains(text, "git-lfs") || !strings.Contains(text, "not a regular file") {
+			t.Errorf("%+v", found)
 		}
 	}
 }

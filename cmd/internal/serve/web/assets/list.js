@@ -148,7 +148,8 @@ export class List {
 
 // showHits shows what a search of what was said found.
 export function showHits(answer) {
-  byId("count").textContent = answer.total ? count(answer.total, "conversation") + (answer.total > answer.results.length ? `, the first ${answer.results.length}` : "") : "Nothing matches.";
+  const matched = answer.total ? count(answer.total, "conversation") + (answer.total > answer.results.length ? `, the first ${answer.results.length}` : "") : "Nothing matches.";
+  byId("count").textContent = [matched, ...(answer.unread ?? []).map((why) => "Not searched: " + why)].join("\n");
   byId("hits").replaceChildren(...answer.results.map((r) => el("li", {},
     el("a", { class: "title", dir: "auto", href: "#/c/" + r.session.id }, r.session.name),
     el("span", { class: "soft" }, [age(r.session.updatedAt), r.session.agent, count(r.count, "hit")].join(" · ")),
