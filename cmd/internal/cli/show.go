@@ -148,8 +148,12 @@ func showText(on screen, found *history.Shown, about *history.Overview, o showOp
 	s := found.Entry.Session
 	head("%s", oneLine(s.DisplayTitle()))
 	fmt.Fprintf(w, "%s, %s, %s, %s\n", oneLine(found.Entry.Path), oneLine(s.ConversationType), s.Status, count(s.MessageCount, "message"))
-	if s.ContextSummary != "" {
-		fmt.Fprintf(w, "Summary: %s\n", oneLine(s.ContextSummary))
+	summary := s.ContextSummary
+	if about != nil {
+		summary = about.Summary
+	}
+	if summary != "" {
+		fmt.Fprintf(w, "Summary: %s\n", oneLine(summary))
 	}
 	if about != nil {
 		showOverview(w, on, s, about)

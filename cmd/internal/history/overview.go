@@ -9,6 +9,7 @@ import (
 // An Overview says in a few numbers what a conversation consists of.
 type Overview struct {
 	LastMessage schema.Time   `json:"last_message"` // when it was written; empty if unknown
+	Summary     string        `json:"-"`            // where the conversation stands after the last message
 	Roles       Roles         `json:"roles"`
 	Calls       int           `json:"tool_calls"`
 	Usage       *schema.Usage `json:"-"`
@@ -66,6 +67,9 @@ func Describe(w *workspace.Workspace, e store.Entry) (*Overview, error) {
 	state, err := w.Notes.Of(c, workspace.ReadNotes)
 	if err != nil {
 		return nil, err
+	}
+	if o.Summary = e.Session.ContextSummary; !workspace.SummaryIsCurrent(e.Session, c) {
+		o.Summary = state.Summary()
 	}
 	for _, f := range state.Files {
 		o.Files = append(o.Files, File{f.Path, f.Action, f.Times})
