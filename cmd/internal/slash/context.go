@@ -46,6 +46,10 @@ func (c *Commands) describe(ctx context.Context, agent inject.Agent, e inject.Ev
 		return said, err
 	}
 	s := entry.Session
+	summary, err := c.ws.SummaryOf(entry)
+	if err != nil {
+		return "", err
+	}
 	var b strings.Builder
 	line := func(name, format string, args ...any) {
 		if text := fmt.Sprintf(format, args...); text != "" {
@@ -59,7 +63,7 @@ func (c *Commands) describe(ctx context.Context, agent inject.Agent, e inject.Ev
 	line("Tokens", "%d", s.Tokens)
 	line("Began", "%s", resume.Ago(c.ws.Env.Now(), s.CreatedAt.Time()))
 	line("Last active", "%s", resume.Ago(c.ws.Env.Now(), s.LastActive.Time()))
-	line("Summary", "%s", s.ContextSummary)
+	line("Summary", "%s", summary)
 	line("Tags", "%s", strings.Join(s.Tags, ", "))
 	line("Folder", "%s", entry.Path)
 	line("Id", "%s", s.ID)

@@ -136,6 +136,24 @@ func SummaryIsCurrent(s *schema.Session, c *store.Conversation) bool {
 	return some
 }
 
+// SummaryOf returns the summary of a conversation, with the messages added since it was
+// written.
+func (w *Workspace) SummaryOf(e store.Entry) (string, error) {
+	c, err := w.Open(e)
+	if err != nil {
+		return "", err
+	}
+	defer c.Close()
+	if SummaryIsCurrent(e.Session, c) {
+		return e.Session.ContextSummary, nil
+	}
+	state, err := w.Notes.Of(c, ReadNotes)
+	if err != nil {
+		return "", err
+	}
+	return state.Summary(), nil
+}
+
 // HeadMessages is the number of messages read for a title and a description.
 const HeadMessages = 40
 
