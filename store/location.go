@@ -13,7 +13,7 @@ import (
 // written to, and others, which are only read. These are folders that wait for the work
 // tree, twins (a merge of two clones created two folders for one conversation), and git's
 // copies of files outside a sparse checkout. All are read together, and the next write
-// moves the records of the other folders into the own one.
+// moves the records of the other folders into the current one.
 //
 // Several goroutines may use a Location.
 type Location struct {
@@ -38,7 +38,7 @@ func (l *Location) Dirs() (dirs []string) {
 	return dirs
 }
 
-// move sets the own folder of a conversation.
+// move sets the current folder of a conversation.
 func (l *Location) move(base, name string) {
 	l.path, l.base = name, base
 	l.dir = path.Join(base, name, sessionDir)

@@ -31,7 +31,7 @@ type source struct {
 	damaged map[string]bool // its logs, and session.json, that have something unreadable
 }
 
-// moveOthers moves the records of the other folders into the own one.
+// moveOthers moves the records of the other folders into the current one.
 func (c *Conversation) moveOthers() error {
 	return c.Update(func(*Tx, *schema.Session) error { return nil })
 }

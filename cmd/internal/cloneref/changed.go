@@ -18,7 +18,7 @@ import (
 // state then. A push reads only the others.
 const committedCache = "committed.json"
 
-// Changed returns the given folders whose files are not all in the own ref.
+// Changed returns the given folders whose files are not all in our own ref.
 func (r Ref) Changed(ctx context.Context, folders []string) (changed []string, err error) {
 	st, err := r.look(ctx)
 	if err != nil {

@@ -8,16 +8,16 @@
 // neither the branch nor the index and runs none of git's hooks; .git/info/exclude keeps
 // the folders out of git status. A push sends the ref as refs/cortext/<clone>, which no
 // other clone writes, so that no push loses a race. A pull fetches the refs of all clones
-// into refs/cortext-remotes/<remote>/, merges those that the own ref does not contain into
-// it, file by file as the merge driver does, and then merges the own ref into the files of
+// into refs/cortext-remotes/<remote>/, merges those that our own ref does not contain into
+// it, file by file as the merge driver does, and then merges our own ref into the files of
 // the work tree, under the locks of the conversations. Clones that merge the same refs make
 // the same commit, so they soon agree on one.
 //
-// A third ref, refs/cortext-worktrees/<work tree>, has what the files of a work tree and the
-// own ref have in common. It is the base of their merges. It only counts while the own ref
+// A third ref, refs/cortext-worktrees/<work tree>, has what the files of a work tree and
+// our own ref have in common. It is the base of their merges. It only counts while our own ref
 // contains the commit that it was made for. Without it, all lines of both sides stay.
 //
-// Nothing is ever taken from a log: a commit holds the records of the own ref and those of
+// Nothing is ever taken from a log: a commit holds the records of our own ref and those of
 // the work tree. A conversation leaves the ref only by an explicit removal, and other clones
 // follow unless they continued it. A folder that is missing in the work tree comes back
 // with the next pull.
@@ -80,7 +80,7 @@ func (r Ref) Include() error {
 // A state is what the refs were when a command looked.
 type state struct {
 	prefix  string // of the workspace in the work tree
-	own     string // the commit of the own ref, or empty
+	own     string // the commit of our own ref, or empty
 	treeRef string // the ref of the work tree
 	treeTip string // its commit, or empty
 	base    string // the same, or empty if it does not count
@@ -264,7 +264,7 @@ func (r Ref) commit(ctx context.Context, message, by string, folders []string) (
 		}
 		done = true
 	}
-	return done, r.setBase(ctx, m, st, ours, paths...) // the own ref has what is here now
+	return done, r.setBase(ctx, m, st, ours, paths...) // our own ref has what is here now
 }
 
 // below groups files by the given path that each is equal to or below.
@@ -287,7 +287,7 @@ func below(files map[string]string, paths []string) []map[string]string {
 	return groups
 }
 
-// setBase records what the files of the work tree and the own ref have in common at and
+// setBase records what the files of the work tree and our own ref have in common at and
 // below some paths, or everywhere.
 func (r Ref) setBase(ctx context.Context, m merger, was state, want map[string]string, paths ...string) error {
 	root := r.Store.Root()
@@ -326,7 +326,7 @@ func (r Ref) committer(ctx context.Context) (string, error) {
 	return git.Committer(ctx, r.Store.Root(), r.Now())
 }
 
-// Remove removes conversations from the own ref, and adds the removal files.
+// Remove removes conversations from our own ref, and adds the removal files.
 func (r Ref) Remove(ctx context.Context, message string, folders ...string) error {
 	by, err := r.committer(ctx)
 	if err != nil {
@@ -369,7 +369,7 @@ func (r Ref) remove(ctx context.Context, message, by string, folders []string) e
 	return w.Write(ctx, root)
 }
 
-// Has reports whether the own ref has files at or below a path.
+// Has reports whether our own ref has files at or below a path.
 func (r Ref) Has(ctx context.Context, path string) (bool, error) {
 	st, err := r.look(ctx)
 	if err != nil {
@@ -379,7 +379,7 @@ func (r Ref) Has(ctx context.Context, path string) (bool, error) {
 	return len(files) > 0, err
 }
 
-// File returns a file of the own ref; nil if it is not there.
+// File returns a file of our own ref; nil if it is not there.
 func (r Ref) File(ctx context.Context, name string) []byte {
 	st, err := r.look(ctx)
 	if err != nil || st.own == "" {

@@ -19,7 +19,7 @@ func (r Ref) exchange() git.Exchange {
 	return git.Exchange{Root: r.Store.Root(), Jitter: func(most time.Duration) time.Duration { return rand.N(most) }}
 }
 
-// Push sends the own ref to the remote. sent is false if nothing was ever committed.
+// Push sends our own ref to the remote. sent is false if nothing was ever committed.
 func (r Ref) Push(ctx context.Context) (sent bool, err error) {
 	root := r.Store.Root()
 	x := r.exchange()
@@ -41,7 +41,7 @@ func (r Ref) Push(ctx context.Context) (sent bool, err error) {
 			return err == nil, err
 		}
 		// Either another push of this clone was faster, or this clone is a copy of the one
-		// that has the name, or somebody deleted the own ref and it was made again.
+		// that has the name, or somebody deleted our own ref and it was made again.
 		if again, err := r.look(ctx); err != nil || again.own != st.own {
 			continue
 		}
@@ -52,7 +52,7 @@ func (r Ref) Push(ctx context.Context) (sent bool, err error) {
 	return false, git.ErrMoved
 }
 
-// Pull fetches the refs of all clones and merges their conversations into the own ref and
+// Pull fetches the refs of all clones and merges their conversations into our own ref and
 // into the work tree. changed lists the conversations that changed in the work tree.
 func (r Ref) Pull(ctx context.Context) (changed []string, err error) {
 	root := r.Store.Root()
@@ -90,7 +90,7 @@ func (r Ref) Pull(ctx context.Context) (changed []string, err error) {
 	return changed, git.ErrMoved
 }
 
-// mergeTip merges the ref of another clone into the own one.
+// mergeTip merges the ref of another clone into our own.
 func (r Ref) mergeTip(ctx context.Context, theirs string) (err error) {
 	for range tries {
 		if err = r.tryMerge(ctx, theirs); !errors.Is(err, git.ErrMoved) {
@@ -206,7 +206,7 @@ func names(groups ...map[string]map[string]string) map[string]bool {
 	return all
 }
 
-// update merges the own ref into the files of the work tree. It returns the folders of the
+// update merges our own ref into the files of the work tree. It returns the folders of the
 // conversations that changed.
 func (r Ref) update(ctx context.Context) (changed []string, err error) {
 	root := r.Store.Root()
@@ -252,7 +252,7 @@ func (r Ref) update(ctx context.Context) (changed []string, err error) {
 	return changed, cmp.Or(errors.Join(failed...), r.setBase(ctx, r.merger(ctx, st), st, want))
 }
 
-// updateFolder merges a conversation of the own ref into its folder.
+// updateFolder merges a conversation of our own ref into its folder.
 func (r Ref) updateFolder(m merger, prefix, folder string, old, now map[string]string) (did bool, err error) {
 	_, missing := os.Lstat(filepath.Join(r.Store.Root(), filepath.FromSlash(folder)))
 	if maps.Equal(old, now) && missing == nil {
@@ -306,7 +306,7 @@ func (r Ref) follow(m merger, prefix, folder string, old map[string]string) (did
 	return err == nil, err
 }
 
-// updateRemoval brings a removal file in line with the own ref.
+// updateRemoval brings a removal file in line with our own ref.
 func (r Ref) updateRemoval(m merger, name, old, now string) error {
 	if old == now {
 		return nil
