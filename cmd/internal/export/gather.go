@@ -200,8 +200,8 @@ func (g *gatherer) keptOf(c *portable.Conversation) {
 	}
 }
 
-// Counting returns the current revision of each message, in the order of their first lines.
-func Counting(lines []schema.Message) []schema.Message {
+// countingMessages returns the current revision of each message, in the order of their first lines.
+func countingMessages(lines []schema.Message) []schema.Message {
 	return counting(lines, func(m *schema.Message) (string, int64) { return m.ID, m.Precedence() })
 }
 
@@ -251,7 +251,7 @@ func number(lines []schema.Message) {
 		schema.NumberAll(lines)
 		return
 	}
-	messages := Counting(lines)
+	messages := countingMessages(lines)
 	schema.NumberAll(messages)
 	numbers := make(map[string]int, len(messages))
 	for i := range messages {
@@ -273,7 +273,7 @@ func number(lines []schema.Message) {
 // its messages.
 func History(c *portable.Conversation) schema.History {
 	h := schema.History{Tools: map[string]schema.Tool{}}
-	h.Messages, h.Aside = schema.Branch(Counting(c.Messages))
+	h.Messages, h.Aside = schema.Branch(countingMessages(c.Messages))
 	for _, t := range counting(c.Tools, func(t *schema.Tool) (string, int64) { return t.ID, t.Precedence() }) {
 		h.Tools[t.ID] = t
 	}

@@ -62,7 +62,7 @@ func (p Program) run(plan *Plan, started func(pid int)) error {
 	headless := plan.request.Headless
 	cmd, err := inject.CommandOf(context.Background(), plan.Launch.Program, plan.Launch.Args...)
 	if err != nil {
-		return &StartError{err}
+		return &startError{err}
 	}
 	cmd.Dir = plan.Dir
 	cmd.Env = append(p.environment(plan), capture.LaunchedFor+"="+plan.Built.Entry.Session.ID)
@@ -72,7 +72,7 @@ func (p Program) run(plan *Plan, started func(pid int)) error {
 	}
 	done, ok := p.Interrupts.Yield()
 	if !ok {
-		return &StartError{context.Canceled}
+		return &startError{context.Canceled}
 	}
 	defer func() {
 		p.Interrupts.Finish() // what the agent did is saved next
@@ -83,7 +83,7 @@ func (p Program) run(plan *Plan, started func(pid int)) error {
 	defer signal.Stop(signals)
 	restore := p.terminalNow()
 	if err := cmd.Start(); err != nil {
-		return &StartError{fmt.Errorf("%s cannot be started: %w", plan.Launch.Program, err)}
+		return &startError{fmt.Errorf("%s cannot be started: %w", plan.Launch.Program, err)}
 	}
 	started(cmd.Process.Pid)
 	ended := make(chan error, 1)
@@ -106,12 +106,12 @@ func (p Program) run(plan *Plan, started func(pid int)) error {
 	}
 }
 
-// A StartError reports that the program could not be started.
-type StartError struct{ Err error }
+// A startError reports that the program could not be started.
+type startError struct{ Err error }
 
-func (e *StartError) Error() string { return e.Err.Error() }
+func (e *startError) Error() string { return e.Err.Error() }
 
-func (e *StartError) Unwrap() error { return e.Err }
+func (e *startError) Unwrap() error { return e.Err }
 
 // normalTerminal resets the screen, mouse, paste and keyboard modes that a program set,
 // shows the cursor, and starts a new line.

@@ -91,7 +91,7 @@ func (r *Run) Start(ctx context.Context) (after *Result, err error) {
 	defer r.end()
 	p, l := r.plan, r.l
 	runErr := r.program.run(p, r.started)
-	var unstarted *StartError
+	var unstarted *startError
 	if errors.As(runErr, &unstarted) {
 		return nil, errors.Join(runErr, r.takeBack(ctx))
 	}

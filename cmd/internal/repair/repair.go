@@ -50,7 +50,7 @@ type Result struct {
 func (r *Repairer) Targets(ctx context.Context, note func(string)) ([]Target, error) {
 	byFolder := map[string][]store.Damage{}
 	for d := range r.check.Damage(ctx, note) {
-		folder := FolderOf(d.File)
+		folder := folderOf(d.File)
 		byFolder[folder] = append(byFolder[folder], d)
 	}
 	all, err := r.ws.Store.Outlines()
@@ -81,9 +81,9 @@ func (r *Repairer) Targets(ctx context.Context, note func(string)) ([]Target, er
 	return list, nil
 }
 
-// FolderOf returns the conversation folder that a damaged file belongs to, even if the file
+// folderOf returns the conversation folder that a damaged file belongs to, even if the file
 // is not in that folder.
-func FolderOf(file string) string {
+func folderOf(file string) string {
 	parts := strings.Split(file, "/")
 	if at := slices.Index(parts, "conversations"); at > 0 { // below .workspace/local/kept
 		parts = parts[at:]
@@ -179,11 +179,11 @@ func (r *Repairer) Remaining(ctx context.Context, targets []Target) (left []stor
 	for _, t := range targets {
 		folders[t.Path] = true
 		for _, d := range t.Damage {
-			folders[FolderOf(d.File)] = true
+			folders[folderOf(d.File)] = true
 		}
 	}
 	for d := range r.check.Damage(ctx, func(string) {}) {
-		if folders[FolderOf(d.File)] {
+		if folders[folderOf(d.File)] {
 			left = append(left, d)
 		}
 	}

@@ -277,7 +277,7 @@ func (w *world) try() (recovered, lost, repaired int) {
 	after := w.logs()
 	whole := true
 	for name, content := range w.files {
-		folder := FolderOf(name)
+		folder := folderOf(name)
 		for _, record := range intact(content, damaged[name]) {
 			if !strings.Contains(after[name], record) {
 				w.fail("%s lost %s", name, record)
@@ -305,7 +305,7 @@ func (w *world) try() (recovered, lost, repaired int) {
 	}
 	left := r.Remaining(ctx, targets)
 	left = slices.DeleteFunc(left, func(d store.Damage) bool { // without a transcript, nothing shows that the counters are wrong
-		return !w.kept[FolderOf(d.File)] && strings.Contains(d.Detail, "session.json counted 9")
+		return !w.kept[folderOf(d.File)] && strings.Contains(d.Detail, "session.json counted 9")
 	})
 	if whole && len(left) > 0 {
 		w.fail("still damaged: %v", left)
