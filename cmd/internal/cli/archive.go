@@ -40,7 +40,7 @@ unchanged in git, which may refuse a checkout or a pull because of an uncommitte
 	return cmd
 }
 
-// archiveAll archives what the settings select, including conversations that git has unchanged.
+// archiveAll archives what the settings select, even conversations that are committed unchanged.
 func archiveAll(ctx context.Context, a *app, w *opened) error {
 	auto := organise.AutoIn(w.Workspace)
 	old, err := auto.Old()
