@@ -26,8 +26,8 @@ const titleTime = time.Minute
 const maxTitle = 80
 
 // Title returns a title for a conversation, and changes nothing. The configured summarizer
-// makes it. If that asks no model, it is what the title would be without the user: the
-// first words of the first prompt.
+// makes it. If that one asks no model, the title is the first words of the first prompt, as for a
+// conversation that the user has not named.
 func (c *Compactor) Title(ctx context.Context, e store.Entry) (string, error) {
 	conv, err := c.ws.Open(e)
 	if err != nil {

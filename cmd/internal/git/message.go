@@ -118,8 +118,8 @@ func cleanup(ctx context.Context, root string, message, below []byte) string {
 }
 
 // DropLoneTrailer removes trailers of one name from the file of a commit message in which the
-// user has written nothing, except for comments. Git then ends the commit as it does without them:
-// because the message is empty, or is still the template.
+// user has written nothing, except for comments. Git then refuses to commit, as it would without the
+// trailers: the message is empty, or still the template.
 func DropLoneTrailer(ctx context.Context, root, file, name string) error {
 	text, err := os.ReadFile(file)
 	if err != nil {
