@@ -2,8 +2,10 @@ package capture
 
 import (
 	"errors"
+	"slices"
 
 	"cortext/cmd/internal/binding"
+	"cortext/cmd/internal/fork"
 	"cortext/cmd/internal/registry"
 	"cortext/cmd/internal/workspace"
 	"cortext/schema"
@@ -41,7 +43,7 @@ func (w *waiting) moveBack(o SyncOptions) error {
 		}
 		errs = append(errs, err)
 	}
-	return errors.Join(append(errs, w.rewriteLost())...)
+	return errors.Join(append(errs, w.rewriteLost(), w.completeForks())...)
 }
 
 // rewriteLost rewrites every session.json that a merge deleted or left conflict markers in.
@@ -71,6 +73,63 @@ func (w *waiting) rewriteLost() error {
 		errs = append(errs, err)
 	}
 	return errors.Join(errs...)
+}
+
+// completeForks adds to each fork what it lacks of the messages that it shares with the
+// conversation it was forked from. If git took both, the session of the fork may have been captured
+// before that of the other, when rejoin did not find them.
+func (w *waiting) completeForks() error {
+	entries, err := w.ws.Store.Outlines()
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, e := range entries {
+		if l := e.Session.Links; l == nil || l.MessageID == "" || e.Waiting || len(e.Damage) > 0 {
+			continue
+		}
+		conv, err := w.ws.Open(e)
+		if err == nil && w.ws.Tree.Away(conv) == "" {
+			err = w.completeFork(conv, e.Session)
+		}
+		if conv != nil {
+			err = errors.Join(err, conv.Close())
+		}
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
+func (w *waiting) completeFork(conv *store.Conversation, s *schema.Session) error {
+	tx, err := conv.Begin()
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	if held, err := tx.Holds(s.Links.MessageID); err != nil || held {
+		return err
+	}
+	shared, _, err := fork.Shared(w.ws.Conversations, s)
+	if err != nil || len(shared.Messages) == 0 {
+		return nil // a check reports what is missing
+	}
+	lacking := map[string]bool{}
+	for _, m := range shared.Messages {
+		held, err := tx.Holds(m.ID)
+		if err != nil {
+			return err
+		}
+		lacking[m.ID] = !held
+	}
+	shared.Messages = slices.DeleteFunc(shared.Messages, func(m schema.Message) bool { return !lacking[m.ID] })
+	shared.Tools = slices.DeleteFunc(shared.Tools, func(t schema.Tool) bool { return !lacking[t.MessageID] })
+	if err := tx.Append(shared); err != nil {
+		return err
+	}
+	if err := w.ws.FinishIn(tx, conv, workspace.Finishing{Recount: true}); err != nil {
+		return err
+	}
+	return tx.Commit()
 }
 
 // holdsRemoved reports whether a log has messages of a session whose conversation the
