@@ -36,20 +36,15 @@ func (l *Logs) Close() error {
 	return errors.Join(l.Messages.close(), l.Tools.close())
 }
 
-// StandIn returns a [*StandInError] if one of the logs stands in for what git has, or nil.
-func (l *Logs) StandIn() error {
+// Unread returns why one of the logs cannot be read at all, or nil: a [*StandInError], a
+// [*Damage] if it is not a regular file, or the error of the system.
+func (l *Logs) Unread() error {
 	for _, log := range []*Log{l.Messages, l.Tools} {
 		if log.standIn != "" {
 			return &StandInError{log.name, log.standIn}
 		}
 	}
-	return nil
-}
-
-// Unread returns why one of the logs cannot be read at all, or nil: a [*StandInError], a
-// [*Damage] if it is not a regular file, or the error of the system.
-func (l *Logs) Unread() error {
-	return cmp.Or(l.StandIn(), l.Messages.err, l.Tools.err)
+	return cmp.Or(l.Messages.err, l.Tools.err)
 }
 
 // A Log is an open log. A missing log is empty.

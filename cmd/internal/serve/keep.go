@@ -167,8 +167,10 @@ func (space *Space) restore(e store.Entry, messages []schema.Message) (n int, er
 		return 0, err
 	}
 	defer tx.Rollback()
-	if now, err := space.Store.Folders().LogSize(e.Path); err != nil || size > 0 && now == 0 {
-		return 0, errors.Join(err, store.ErrNotFound) // the transaction made a new log
+	if now, err := space.Store.Folders().LogSize(e.Path); err != nil {
+		return 0, err
+	} else if size > 0 && now == 0 {
+		return 0, store.ErrNotFound // the transaction made a new log
 	}
 	var missing []schema.Message
 	for _, m := range messages {
