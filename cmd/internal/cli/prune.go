@@ -39,7 +39,7 @@ type pruneOptions struct {
 
 func runPrune(cmd *cobra.Command, a *app, w *opened, o pruneOptions) error {
 	p := organise.Prune{Archived: o.archived, Keep: o.keep}
-	if o.olderThan != "" {
+	if cmd.Flags().Changed("older-than") {
 		age, ok := organise.ParseAge(o.olderThan)
 		if !ok {
 			return &usageError{fmt.Sprintf("--older-than %q is not a time such as 12h, 90d or 8w", o.olderThan), "run " + cmd.CommandPath() + " --help"}
