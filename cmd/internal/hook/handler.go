@@ -37,7 +37,7 @@ func newHandler(ws *workspace.Workspace, endpoint compact.Endpoint) *handler {
 // handle handles one event of an agent's session and returns the text to inject next to the
 // prompt. The text is empty if there is nothing to inject, and no longer than
 // [inject.ReplyLimits] allow. The agent never sees an error.
-func (h *handler) handle(ctx context.Context, agent inject.Agent, e inject.Event) (say string, err error) {
+func (h *handler) handle(ctx context.Context, agent hooked, e inject.Event) (say string, err error) {
 	if e.Type == inject.PromptSubmit && !strings.HasPrefix(e.Prompt, inject.CommandPrefix) {
 		say, err = h.named(ctx, agent, e)
 		return say + h.remind(agent, e), err // the usual case is nearly free
@@ -159,7 +159,7 @@ func (h *handler) named(ctx context.Context, agent inject.Agent, e inject.Event)
 		return "", err
 	}
 	moved, err := h.capture.NameCurrent(ctx, agent.Name(), e.NativeID, b, e.Prompt)
-	if _, replies := agent.(inject.Hooks); !moved || b.Ordinary || !replies {
+	if !moved || b.Ordinary {
 		return "", err
 	}
 	return fmt.Sprintf("%sthe folder of this conversation is now %s.", slash.Prefix, b.CurrentSegment().Path), err
@@ -168,7 +168,7 @@ func (h *handler) named(ctx context.Context, agent inject.Agent, e inject.Event)
 // remind returns, once, a reminder for the agent if the conversation was not stopped for
 // remind_turns turns.
 func (h *handler) remind(agent inject.Agent, e inject.Event) string {
-	if _, replies := agent.(inject.Hooks); !replies || !h.capture.TakeReminder(agent, e.NativeID) {
+	if !h.capture.TakeReminder(agent, e.NativeID) {
 		return ""
 	}
 	return fmt.Sprintf("%s%d turns have passed since this conversation was last stopped. After your answer, unless you have asked before, "+

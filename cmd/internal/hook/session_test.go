@@ -28,7 +28,7 @@ type world struct {
 	rand     *rand.Rand
 	dir      string
 	home     string
-	agent    inject.Agent
+	agent    hooked
 	n        int
 	sessions []*session
 	where    map[string]string // message -> conversation; of a session that is not ours yet: ""
@@ -45,7 +45,7 @@ type session struct {
 }
 
 func newWorld(t *testing.T, seed uint64) *world {
-	w := &world{t: t, rand: rand.New(rand.NewPCG(seed, 1)), dir: t.TempDir(), home: t.TempDir(), agent: claude.Agent(), where: map[string]string{}}
+	w := &world{t: t, rand: rand.New(rand.NewPCG(seed, 1)), dir: t.TempDir(), home: t.TempDir(), agent: claude.Agent().(hooked), where: map[string]string{}}
 	if _, err := install.Init(w.dir, settings.CommitOff, ""); err != nil {
 		t.Fatal(err)
 	}
