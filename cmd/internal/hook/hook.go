@@ -45,7 +45,7 @@ type Program struct {
 	Name     string // names the program to others that wait for its lock
 	In       io.Reader
 	Out      io.Writer
-	Agents   []inject.Agent // events of an agent without Hook are handed over
+	Agents   []inject.Agent // events of an agent without [inject.Hooks] are handed over
 	Machine  inject.Machine
 	Now      func() time.Time       // time.Now
 	Endpoint compact.Endpoint       // nil if this program asks none

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -66,7 +67,7 @@ func (p Program) logWarnings(w *workspace.Workspace, event string) {
 	}
 	log, _ := w.Store.ReadCache(hookLog)
 	for _, text := range w.Warnings {
-		if err := fmt.Errorf("%s", text); !bytes.Contains(log, []byte(hookLine(err))) {
+		if err := errors.New(text); !bytes.Contains(log, []byte(hookLine(err))) {
 			_ = p.logHook(w, event, err)
 		}
 	}
@@ -123,8 +124,5 @@ func appendLine(name, line string) error {
 		return err
 	}
 	_, err = f.WriteString(line + "\n")
-	if closeErr := f.Close(); err == nil {
-		err = closeErr
-	}
-	return err
+	return errors.Join(err, f.Close())
 }
