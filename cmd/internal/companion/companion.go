@@ -85,9 +85,5 @@ func (p Program) Command(ctx context.Context, word string) (*exec.Cmd, error) {
 // DatabaseCommand returns a command that starts [OpenCode] to read databases. The error is a
 // [*MissingError].
 func DatabaseCommand() (*exec.Cmd, error) {
-	program, err := OpenCode.Find()
-	if err != nil {
-		return nil, err
-	}
-	return exec.Command(program, DatabaseWord), nil
+	return OpenCode.Command(context.Background(), DatabaseWord)
 }
