@@ -66,9 +66,9 @@ func ours(v string) bool {
 	return false
 }
 
-// ErrNotAllowed is returned if the user has not allowed the programs in their current
+// errNotAllowed is returned if the user has not allowed the programs in their current
 // form.
-var ErrNotAllowed = errors.New("the programs in " + Dir + " are not allowed to run as they are")
+var errNotAllowed = errors.New("the programs in " + Dir + " are not allowed to run as they are")
 
 // Limit is how long one program may run before it is ended.
 const Limit = 10 * time.Second
@@ -98,7 +98,7 @@ func Run(ctx context.Context, r Register, root string, e Event) (failed []error)
 			continue
 		}
 		if yes, _, err := r.Allows(root); err != nil || !yes {
-			return append(failed, errors.Join(ErrNotAllowed, err))
+			return append(failed, errors.Join(errNotAllowed, err))
 		}
 		if err := run(ctx, root, name, e, input); err != nil {
 			failed = append(failed, fmt.Errorf("%s/%s: %w", Dir, name, err))

@@ -53,7 +53,7 @@ func TestRun(t *testing.T) {
 	put(t, root, "session-start.d/other", "#!/bin/sh\necho other >>"+out+"\n", 0o755)
 	e := Event{Event: End, Session: "01ABC", Folder: "/w/x"}
 	r := RegisterIn(t.TempDir())
-	if failed := Run(t.Context(), r, root, e); len(failed) != 1 || !errors.Is(failed[0], ErrNotAllowed) {
+	if failed := Run(t.Context(), r, root, e); len(failed) != 1 || !errors.Is(failed[0], errNotAllowed) {
 		t.Errorf("not allowed: %v", failed)
 	}
 	allow(t, r, root)
@@ -227,7 +227,7 @@ func TestChangesWhileRunning(t *testing.T) {
 		put(t, root, "session-end.d/2", "#!/bin/sh\n: >ran\n", 0o755)
 		allow(t, r, root)
 		failed := Run(t.Context(), r, root, Event{Event: End})
-		if len(failed) != 1 || !errors.Is(failed[0], ErrNotAllowed) {
+		if len(failed) != 1 || !errors.Is(failed[0], errNotAllowed) {
 			t.Errorf("%s: %v", what, failed)
 		}
 		if _, err := os.Stat(filepath.Join(root, "ran")); err == nil {

@@ -30,8 +30,7 @@ func SentOf(agent string, p *resume.Payload) *Sent {
 	return &Sent{Agent: agent, Strategy: p.Strategy, Tokens: p.Tokens, Budget: p.Budget, Factor: p.Factor, Original: p.Original, Included: p.Included, Summarized: p.Summarized, Parts: p.Parts, LeftOut: p.LeftOut}
 }
 
-// ErrNotSent is returned if the last payload is unknown.
-var ErrNotSent = errors.New("it is not known what was sent last: the conversation was not resumed on this machine, or the cache was deleted")
+var errNotSent = errors.New("it is not known what was sent last: the conversation was not resumed on this machine, or the cache was deleted")
 
 func sentName(path string) string { return "sent/" + schema.PathElement(path) + ".json" }
 
@@ -45,16 +44,16 @@ func (b *Builder) RecordSent(path, agent string, p *resume.Payload) {
 	}
 }
 
-// LastSent returns the last payload of a conversation that an agent got, or [ErrNotSent] if
-// that is unknown.
+// LastSent returns the last payload of a conversation that an agent got. It returns an error
+// if that is unknown.
 func (b *Builder) LastSent(e store.Entry) (*Sent, error) {
 	text, ok := b.ws.Store.ReadCache(sentName(e.Path))
 	if !ok {
-		return nil, ErrNotSent
+		return nil, errNotSent
 	}
 	s := new(Sent)
 	if err := json.Unmarshal(text, s); err != nil {
-		return nil, fmt.Errorf("%w (%v)", ErrNotSent, err)
+		return nil, fmt.Errorf("%w (%v)", errNotSent, err)
 	}
 	return s, nil
 }
