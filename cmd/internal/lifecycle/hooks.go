@@ -27,11 +27,11 @@ type File struct {
 	Exec bool   `json:"exec,omitempty"` // executable
 }
 
-// A LinkError reports something in the path or content of [Dir] that is neither a folder
+// A linkError reports something in the path or content of [Dir] that is neither a folder
 // nor a regular file. The target of a link could change unseen, so nothing runs.
-type LinkError struct{ Path string }
+type linkError struct{ Path string }
 
-func (e *LinkError) Error() string {
+func (e *linkError) Error() string {
 	return fmt.Sprintf("%s is a link or a special file: no program in %s runs until you replace it with a file or folder", e.Path, Dir)
 }
 
@@ -53,7 +53,7 @@ func Read(root string) (Hooks, error) {
 			return h, err
 		}
 		if !info.IsDir() {
-			return h, &LinkError{name}
+			return h, &linkError{name}
 		}
 	}
 	err = fs.WalkDir(dir.FS(), Dir, func(name string, d fs.DirEntry, err error) error {
@@ -61,7 +61,7 @@ func Read(root string) (Hooks, error) {
 			return err
 		}
 		if !d.Type().IsRegular() {
-			return &LinkError{name}
+			return &linkError{name}
 		}
 		h.Files[strings.TrimPrefix(name, Dir+"/")], err = readFile(dir, name)
 		return err
@@ -76,7 +76,7 @@ func readFile(dir *os.Root, name string) (File, error) {
 		return File{}, err
 	}
 	if !listed.Mode().IsRegular() {
-		return File{}, &LinkError{name}
+		return File{}, &linkError{name}
 	}
 	f, err := dir.Open(name)
 	if err != nil {
@@ -100,7 +100,7 @@ func readFile(dir *os.Root, name string) (File, error) {
 // Programs lists the files that run, by event and name.
 func (h Hooks) Programs() []string {
 	var list []string
-	for _, event := range Events() {
+	for _, event := range events() {
 		for _, name := range slices.Sorted(maps.Keys(h.Files)) {
 			if dir, base := path.Split(name); dir == event+".d/" && h.runs(name, base) {
 				list = append(list, name)

@@ -31,8 +31,8 @@ const (
 	Resume  = "session-resume"  // a conversation was resumed
 )
 
-// Events returns the events in their order in a conversation's life.
-func Events() []string { return []string{Start, Resume, Message, End} }
+// events returns the events in their order in a conversation's life.
+func events() []string { return []string{Start, Resume, Message, End} }
 
 // An Event is the input of a program: as JSON on standard input, and in the variables
 // CORTEXT_EVENT, CORTEXT_SESSION and CORTEXT_FOLDER; for [Message] also in
@@ -70,8 +70,8 @@ func ours(v string) bool {
 // form.
 var errNotAllowed = errors.New("the programs in " + Dir + " are not allowed to run as they are")
 
-// Limit is how long one program may run before it is ended.
-const Limit = 10 * time.Second
+// limit is how long one program may run before it is ended.
+const limit = 10 * time.Second
 
 // saidLen is how much of a failed program's output its error quotes, in bytes.
 const saidLen = 500
@@ -108,7 +108,7 @@ func Run(ctx context.Context, r Register, root string, e Event) (failed []error)
 }
 
 func run(ctx context.Context, root, name string, e Event, input []byte) error {
-	ctx, cancel := context.WithTimeout(ctx, Limit)
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, filepath.Join(root, filepath.FromSlash(Dir), filepath.FromSlash(name)))
 	cmd.Dir = root
@@ -123,7 +123,7 @@ func run(ctx context.Context, root, name string, e Event, input []byte) error {
 	case errors.Is(err, exec.ErrWaitDelay):
 		return nil // it ended successfully; its children continue
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return fmt.Errorf("was still running after %v and has been ended", Limit)
+		return fmt.Errorf("was still running after %v and has been ended", limit)
 	case err != nil && said.String() != "":
 		return fmt.Errorf("%w: %s", err, &said)
 	}

@@ -167,7 +167,7 @@ func TestLinks(t *testing.T) {
 		if err := os.Symlink(to, from); err != nil {
 			t.Fatal(err)
 		}
-		var link *LinkError
+		var link *linkError
 		if _, err := Read(root); !errors.As(err, &link) || link.Path != name {
 			t.Errorf("%s: read: %v", name, err)
 		}
@@ -208,7 +208,7 @@ func TestSpecialFile(t *testing.T) {
 	if err := syscall.Mkfifo(filepath.Join(root, filepath.FromSlash(Dir), "pipe"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Read(root); !errors.As(err, new(*LinkError)) {
+	if _, err := Read(root); !errors.As(err, new(*linkError)) {
 		t.Errorf("%v", err)
 	}
 }
