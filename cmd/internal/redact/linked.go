@@ -57,7 +57,7 @@ func Linked(all, of []store.Entry) (linked []store.Entry, elsewhere []string) {
 // Having returns the conversations that contain the text. It calls progress before each one.
 func (r *Redactor) Having(ctx context.Context, entries []store.Entry, progress func(i int)) (list []store.Entry, err error) {
 	err = r.findEach(ctx, entries, progress, func(c *Conversation) {
-		if len(c.Files) > 0 || c.Named {
+		if c.anything() {
 			list = append(list, c.Entry)
 		}
 	})

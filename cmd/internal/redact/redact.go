@@ -43,8 +43,9 @@ type Report struct {
 type Conversation struct {
 	Report
 	Entry   store.Entry
-	Named   bool // the folder's name contains the text
 	Renamed bool // the folder was renamed; Entry has the new name
+
+	named bool // the folder's name contains the text
 
 	was      string          // the old path, if it was renamed
 	attached map[string]bool // hashes of attachments, before anything was redacted
@@ -58,10 +59,10 @@ type Result struct {
 
 // Anything reports whether there is anything to redact.
 func (r *Result) Anything() bool {
-	return len(r.Files)+len(r.Deleted) > 0 || slices.ContainsFunc(r.Conversations, func(c *Conversation) bool {
-		return len(c.Files) > 0 || c.Named
-	})
+	return len(r.Files)+len(r.Deleted) > 0 || slices.ContainsFunc(r.Conversations, (*Conversation).anything)
 }
+
+func (c *Conversation) anything() bool { return len(c.Files) > 0 || c.named }
 
 // Places returns the number of replacements in all files, and the number of files.
 func (r *Result) Places() (places, files int) {
@@ -119,7 +120,7 @@ func (r *Redactor) shared(result *Result, c changes) error {
 func (r *Redactor) Find(ctx context.Context, entries []store.Entry, progress func(i int)) (*Result, error) {
 	result := new(Result)
 	err := r.findEach(ctx, entries, progress, func(c *Conversation) {
-		if c.Named {
+		if c.named {
 			c.Left = append(c.Left, Left{Path: c.Entry.Path, Why: "the name of the folder, which is changed unless git knows it"})
 		}
 		result.Conversations = append(result.Conversations, c)
@@ -152,7 +153,7 @@ func (r *Redactor) find(e store.Entry) (*Conversation, *secrets.Found, error) {
 		return nil, nil, err
 	}
 	c, found := &Conversation{Entry: e, attached: attached}, &secrets.Found{}
-	by := store.Redaction{Name: r.request.Name, Texts: r.request.texts(found)}
+	by := store.Redaction{Name: r.request.name, Texts: r.request.texts(found)}
 	err = r.each(e, func(conv *store.Conversation) error {
 		places, err := conv.Texts(by)
 		c.add(places)
@@ -163,7 +164,7 @@ func (r *Redactor) find(e store.Entry) (*Conversation, *secrets.Found, error) {
 		err = r.files(dry).conversation(c, found)
 	}
 	_, named := r.request.named(e.Path, found)
-	c.Named = named || r.half(e, found) != ""
+	c.named = named || r.half(e, found) != ""
 	return c, found, err
 }
 
@@ -200,18 +201,18 @@ func (r *Redactor) apply(ctx context.Context, e store.Entry) (*Conversation, err
 	}
 	defer unlock()
 	c, found, err := r.find(e)
-	if err != nil || len(c.Files) == 0 && !c.Named {
+	if err != nil || !c.anything() {
 		return c, err
 	}
-	by := store.Redaction{Name: r.request.Name, Texts: r.request.texts(nil)}
+	by := store.Redaction{Name: r.request.name, Texts: r.request.texts(nil)}
 	if found.Len() > 0 { // comes first, so that everything captured from now on is redacted
-		known, err := r.ws.Registry.Redactions.Add(e.Session.ID, r.request.Name, found, r.ws.Env.Entropy())
+		known, err := r.ws.Registry.Redactions.Add(e.Session.ID, r.request.name, found, r.ws.Env.Entropy())
 		if err != nil {
 			return nil, err
 		}
 		by.ID = known.ID
 	}
-	c = &Conversation{Entry: e, Named: c.Named, attached: c.attached}
+	c = &Conversation{Entry: e, named: c.named, attached: c.attached}
 	err = r.each(e, func(conv *store.Conversation) error {
 		if why := r.ws.Tree.Away(conv); why != "" && !e.Waiting && !conv.IsWaiting() {
 			return fmt.Errorf("%s: %s: run it again when its files are back", conv.Path(), why)

@@ -15,13 +15,13 @@ import (
 
 // A Request says what to redact.
 type Request struct {
-	Name      string         // name in the markers
-	Pattern   *regexp.Regexp // matches the text after decoding
-	text      string         // the literal text, if there is just one
-	Documents bool           // also change documents that people wrote
-	Rename    bool           // also rename folders that git knows
+	Documents bool // also change documents that people wrote
+	Rename    bool // also rename folders that git knows
 
-	known *secrets.Found // the texts so far, of which there may be shortened copies
+	name    string         // name in the markers
+	pattern *regexp.Regexp // matches the text after decoding
+	text    string         // the literal text, if there is just one
+	known   *secrets.Found // the texts so far, of which there may be shortened copies
 }
 
 // An InputError reports a request that cannot be carried out.
@@ -46,7 +46,7 @@ func ForPattern(expr, name string) (r Request, err error) {
 	if re.MatchString("") {
 		return r, &InputError{"the pattern matches the empty text", "make it match at least one character"}
 	}
-	return checked(Request{Name: name, Pattern: re})
+	return checked(Request{name: name, pattern: re})
 }
 
 // syntax describes a syntax error without repeating the expression.
@@ -66,21 +66,21 @@ func ForText(text, name string) (r Request, err error) {
 	if !utf8.ValidString(text) {
 		return r, &InputError{"the secret is not valid UTF-8", "conversations are: convert it first"}
 	}
-	r, err = checked(Request{Name: name, Pattern: regexp.MustCompile(regexp.QuoteMeta(text)), text: text})
+	r, err = checked(Request{name: name, pattern: regexp.MustCompile(regexp.QuoteMeta(text)), text: text})
 	if err == nil {
-		_, err = secrets.Matching(r.Pattern, r.Name, r.known).Text(text, nil)
+		_, err = secrets.Matching(r.pattern, r.name, r.known).Text(text, nil)
 	}
 	return r, err
 }
 
 func checked(r Request) (Request, error) {
-	if r.Name == "" {
-		r.Name = DefaultName
+	if r.name == "" {
+		r.name = DefaultName
 	}
 	switch {
-	case len(r.Name) > maxName || !names().MatchString(r.Name):
+	case len(r.name) > maxName || !names().MatchString(r.name):
 		return r, &InputError{fmt.Sprintf("the name must have 1 to %d of the characters a-z and 0-9, with single hyphens between them", maxName), ""}
-	case r.Pattern.MatchString(r.Name):
+	case r.pattern.MatchString(r.name):
 		return r, &InputError{"the name for the markers contains the text", "choose another with --name"}
 	}
 	r.known = &secrets.Found{}
@@ -90,7 +90,7 @@ func checked(r Request) (Request, error) {
 // texts returns a redactor that applies the request and adds the texts that it replaces to
 // found.
 func (r *Request) texts(found *secrets.Found) *secrets.Redactor {
-	return secrets.Matching(r.Pattern, r.Name, found).AndShortened(r.known, found)
+	return secrets.Matching(r.pattern, r.name, found).AndShortened(r.known, found)
 }
 
 // count returns b redacted and the number of replacements.
@@ -136,7 +136,7 @@ func (r *Request) named(folder string, found *secrets.Found) (words string, ok b
 		words = words[:i] // cut off the id
 	}
 	had := words
-	words = r.Pattern.ReplaceAllString(words, "redacted")
+	words = r.pattern.ReplaceAllString(words, "redacted")
 	without := func(text string) bool {
 		slug := store.Slug(text)
 		if len(slug) < minSlug || slug == "untitled" {
