@@ -22,7 +22,7 @@ import (
 // rename removes the texts found from the name of a conversation's folder.
 func (r *Redactor) rename(ctx context.Context, c *Conversation, found *secrets.Found) error {
 	e := c.Entry
-	if old := r.half(e, found); old != "" {
+	if old := r.oldPath(e, found); old != "" {
 		return r.renamed(ctx, c, old)
 	}
 	words, has := r.request.named(e.Path, found)
@@ -47,10 +47,10 @@ func (r *Redactor) rename(ctx context.Context, c *Conversation, found *secrets.F
 	return r.renamed(ctx, c, e.Path)
 }
 
-// half returns the old path of a conversation that an earlier redaction renamed only in part: its
+// oldPath returns the old path of a conversation that an earlier redaction renamed only in part: its
 // folder has a new name, but what records the name still has the text to redact, since the command
 // failed or was killed.
-func (r *Redactor) half(e store.Entry, found *secrets.Found) string {
+func (r *Redactor) oldPath(e store.Entry, found *secrets.Found) string {
 	old := path.Dir(e.Path) + "/" + e.Session.ConversationID
 	_, now := r.request.named(e.Path, found)
 	_, was := r.request.named(old, found)
@@ -64,7 +64,7 @@ func (r *Redactor) half(e store.Entry, found *secrets.Found) string {
 }
 
 // renamed replaces the old path of a conversation whose folder was renamed, wherever cortext
-// recorded it. session.json comes last: until then, [Redactor.half] finds the conversation.
+// recorded it. session.json comes last: until then, [Redactor.oldPath] finds the conversation.
 func (r *Redactor) renamed(ctx context.Context, c *Conversation, old string) error {
 	e := c.Entry
 	c.Renamed, c.was = true, old
@@ -88,11 +88,11 @@ func (r *Redactor) renamed(ctx context.Context, c *Conversation, old string) err
 	if err := moveKept(r.ws.Store, old, e.Path); err != nil {
 		return err
 	}
-	return r.call(e)
+	return r.writeName(e)
 }
 
-// call writes the new name of a conversation's folder to its session.json.
-func (r *Redactor) call(e store.Entry) error {
+// writeName writes the new name of a conversation's folder to its session.json.
+func (r *Redactor) writeName(e store.Entry) error {
 	c, err := r.ws.Store.Conversation(e.Path)
 	if err != nil {
 		return err

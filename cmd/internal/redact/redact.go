@@ -164,7 +164,7 @@ func (r *Redactor) find(e store.Entry) (*Conversation, *secrets.Found, error) {
 		err = r.files(dry).conversation(c, found)
 	}
 	_, named := r.request.named(e.Path, found)
-	c.named = named || r.half(e, found) != ""
+	c.named = named || r.oldPath(e, found) != ""
 	return c, found, err
 }
 
