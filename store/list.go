@@ -158,6 +158,9 @@ func (s *Store) entry(c *Conversation) Entry {
 	return e
 }
 
+// Folders returns all folders of the conversation: Path, then Twins.
+func (e Entry) Folders() []string { return append([]string{e.Path}, e.Twins...) }
+
 // Unread returns why the session could not be read although it may exist; Session is then
 // derived from the folder's name. It is nil if the session could be read.
 func (e Entry) Unread() error { return explain(e.unread) }
@@ -214,7 +217,7 @@ func (s *Store) withWaiting(entries []Entry) []Entry {
 		if e.KnowsID() {
 			byID[schema.IDKey(e.Session.ID)] = i
 		}
-		for _, name := range append([]string{e.Path}, e.Twins...) {
+		for _, name := range e.Folders() {
 			at[name] = i
 		}
 	}

@@ -52,7 +52,7 @@ func following(st *store.Store, result *Result, renamed []string) changes {
 		if len(conv.Files) == 0 && !conv.Renamed {
 			continue
 		}
-		for _, folder := range append([]string{conv.Entry.Path}, conv.Entry.Twins...) {
+		for _, folder := range conv.Entry.Folders() {
 			about = append(about, path.Base(folder))
 		}
 	}
@@ -127,7 +127,7 @@ func (f files) conversation(c *Conversation, found *secrets.Found) error {
 			}
 		}
 	}
-	for _, folder := range append([]string{c.Entry.Path}, c.Entry.Twins...) {
+	for _, folder := range c.Entry.Folders() {
 		err := f.each(folder+"/.session", &c.Report, func(name string, _ []byte) error {
 			if path.Base(path.Dir(name)) != "attachments" {
 				return nil // logs are redacted record by record
@@ -199,7 +199,7 @@ func (f files) unedited(s *schema.Session, redacted []byte) bool {
 func (f files) shared(result *Result) error {
 	wanted := map[string]bool{}
 	for _, conv := range result.Conversations {
-		for _, folder := range append([]string{conv.Entry.Path}, conv.Entry.Twins...) {
+		for _, folder := range conv.Entry.Folders() {
 			wanted[folder] = true
 		}
 	}

@@ -55,7 +55,7 @@ func (r *Redactor) own(result *Result) error {
 // remaining reports where the folders of a conversation still contain the text: in ids, names
 // and paths, which stay, and in files that are not cortext's.
 func (r *Redactor) remaining(c *Conversation) error {
-	for _, folder := range append([]string{c.Entry.Path}, c.Entry.Twins...) {
+	for _, folder := range c.Entry.Folders() {
 		err := r.files(dry).each(folder+"/.session", &c.Report, func(name string, b []byte) error {
 			named := slices.ContainsFunc(c.Left, func(l Left) bool { return l.Path == name })
 			if !named && r.request.has(b) {

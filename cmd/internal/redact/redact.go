@@ -265,7 +265,7 @@ func (r *Redactor) each(e store.Entry, f func(*store.Conversation) error) error 
 	if err := eachIn(func() (*store.Conversation, error) { return r.ws.Store.Open(e) }, f); err != nil {
 		return err
 	}
-	for _, name := range append([]string{e.Path}, e.Twins...) {
+	for _, name := range e.Folders() {
 		if name != e.Path {
 			if err := eachIn(func() (*store.Conversation, error) { return r.ws.Store.Conversation(name) }, f); err != nil && !errors.Is(err, store.ErrNotFound) {
 				return err
@@ -307,7 +307,7 @@ func (r *Redactor) InGit(ctx context.Context, entries []store.Entry, most time.D
 	defer cancel()
 	paths := []string{".workspace"}
 	for _, e := range entries {
-		paths = append(append(paths, e.Path), e.Twins...)
+		paths = append(paths, e.Folders()...)
 	}
 	if len(paths) > maxPaths {
 		paths = []string{".workspace", "conversations"}

@@ -119,7 +119,7 @@ func (r *Repairer) fromGit(ctx context.Context, e store.Entry, all *store.Copies
 		return nil
 	}
 	v := versions{all: all, session: map[string]bool{}}
-	for _, folder := range append([]string{e.Path}, e.Twins...) {
+	for _, folder := range e.Folders() {
 		err := git.IndexFiles(ctx, root, folder, maxHistory, func(f git.File) error {
 			v.add(folder, f, "the index of git")
 			return nil

@@ -59,7 +59,7 @@ func (r *Repairer) Targets(ctx context.Context, note func(string)) ([]Target, er
 	}
 	entries := map[string]*store.Entry{} // by folder, including the folders of twins
 	for i, e := range all {
-		for _, folder := range append([]string{e.Path}, e.Twins...) {
+		for _, folder := range e.Folders() {
 			entries[folder] = &all[i]
 		}
 	}

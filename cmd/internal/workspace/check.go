@@ -112,7 +112,7 @@ func (k checker) removedFolders() map[string]bool {
 	}
 	folders := map[string]bool{}
 	for _, e := range removed {
-		for _, name := range append([]string{e.Path}, e.Twins...) {
+		for _, name := range e.Folders() {
 			folders[name] = true
 		}
 	}
@@ -179,7 +179,7 @@ func (k checker) compareGit(ctx context.Context) (found []store.Damage, ids map[
 		return nil, nil, err
 	}
 	for i, e := range all {
-		for _, name := range append([]string{e.Path}, e.Twins...) {
+		for _, name := range e.Folders() {
 			g.entries[name] = &all[i]
 		}
 		g.here[schema.IDKey(e.Session.ID)] = true

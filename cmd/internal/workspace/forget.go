@@ -26,7 +26,7 @@ func (w *Workspace) Forget(ctx context.Context, e store.Entry, roots map[string]
 	if err := e.Unread(); err != nil {
 		return fmt.Errorf("remove %q: cannot find out which sessions it has: %w", e.Path, err)
 	}
-	paths := append([]string{e.Path}, e.Twins...)
+	paths := e.Folders()
 	r := w.removing()
 	if err := r.notes.Begin(registry.Removing{ID: e.Session.ID, Paths: paths}); err != nil {
 		return err

@@ -28,7 +28,7 @@ type Notes struct{ store *store.Store }
 // Drop deletes the cached notes on a conversation, because they quote it.
 func (n Notes) Drop(e store.Entry) error {
 	var errs []error
-	for _, name := range append([]string{e.Path}, e.Twins...) {
+	for _, name := range e.Folders() {
 		errs = append(errs, n.store.RemoveCache(notesName(name)))
 	}
 	return errors.Join(errs...)

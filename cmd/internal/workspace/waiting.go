@@ -49,7 +49,7 @@ func (w *Workspace) Waiting(entries ...store.Entry) (list []Waiting, err error) 
 	}
 	var errs []error
 	for _, e := range entries {
-		for _, name := range append([]string{e.Path}, e.Twins...) {
+		for _, name := range e.Folders() {
 			if !slices.Contains(names, name) || !w.Store.Kept().WaitsFor(name, e.Session.ID) {
 				continue
 			}
