@@ -35,8 +35,6 @@ func (l *Leftovers) after(ctx context.Context, id string, n registry.Launch) (*R
 			captureErr = l.cleanup(ctx, n)
 		} else {
 			captureErr = l.discard(ctx, id, n)
-		}
-		if !used {
 			status := schema.Paused
 			if open {
 				status = schema.Active
