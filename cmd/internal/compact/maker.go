@@ -88,8 +88,7 @@ func (m *maker) create(ctx context.Context, r summary.Range) (*schema.Summary, e
 	if c.Progress != nil {
 		c.Progress(r.Start+1, r.End, len(h.Messages))
 	}
-	wait := cmp.Or(c.wait, summaryTime)
-	ctx, cancel := context.WithTimeoutCause(ctx, wait, fmt.Errorf("no answer within %g minutes", wait.Minutes()))
+	ctx, cancel := c.limited(ctx, summaryTime)
 	defer cancel()
 	got, err := by.Summarize(ctx, summarize.Prompt(summarize.Text(h, r, sourceBytes), most), most)
 	if err != nil {
@@ -104,6 +103,12 @@ func (m *maker) create(ctx context.Context, r summary.Range) (*schema.Summary, e
 		return nil, fmt.Errorf("no sentence of the answer has at most the %d tokens of summary_max_tokens", most)
 	}
 	return sum, nil
+}
+
+// limited limits how long a model may take to answer.
+func (c *Compactor) limited(ctx context.Context, most time.Duration) (context.Context, context.CancelFunc) {
+	most = cmp.Or(c.wait, most)
+	return context.WithTimeoutCause(ctx, most, fmt.Errorf("no answer within %g minutes", most.Minutes()))
 }
 
 // blocked returns the damage of an existing file that the summary of a range must not

@@ -1,10 +1,8 @@
 package compact
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"time"
 
@@ -57,8 +55,7 @@ func (c *Compactor) Title(ctx context.Context, e store.Entry) (string, error) {
 		return "", err
 	}
 	text := summarize.Text(h, summary.Range{End: len(h.Messages)}, titleSource)
-	wait := cmp.Or(c.wait, titleTime)
-	ctx, cancel := context.WithTimeoutCause(ctx, wait, fmt.Errorf("no answer within %g minutes", wait.Minutes()))
+	ctx, cancel := c.limited(ctx, titleTime)
 	defer cancel()
 	got, err := by.Title(ctx, summarize.TitlePrompt(text))
 	if err != nil {
