@@ -83,7 +83,7 @@ func (r *initRun) check() error {
 	var now settings.Config
 	o := r.initOptions
 	if !r.isNew && o.commit+o.capture != "" {
-		w, err := install.Open(r.app.env(r.cmd, r.dir), r.dir)
+		w, err := install.Open(r.app.env(r.cmd, r.dir))
 		if err != nil {
 			return err
 		}
@@ -214,7 +214,7 @@ func (r *initRun) chooseAgents(agreed bool) (err error) {
 
 // agentsSetUp lists the agents whose commands are in the workspace.
 func (r *initRun) agentsSetUp() (names []string, err error) {
-	w, err := install.Open(r.app.env(r.cmd, r.dir), r.dir)
+	w, err := install.Open(r.app.env(r.cmd, r.dir))
 	if err != nil {
 		return nil, err
 	}
@@ -255,7 +255,7 @@ func (r *initRun) plan() (all []inject.Change, err error) {
 	if len(r.agents) == 0 {
 		return nil, nil
 	}
-	w, err := install.Open(r.app.env(r.cmd, r.dir), r.dir)
+	w, err := install.Open(r.app.env(r.cmd, r.dir))
 	if err != nil {
 		return nil, err
 	}

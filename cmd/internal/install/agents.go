@@ -30,11 +30,11 @@ func IsNew(dir string) bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// Open opens dir as a workspace, even if it is not one yet, to plan what would be put
+// Open opens env.Dir as a workspace, even if it is not one yet, to plan what would be put
 // into it.
-func Open(env workspace.Env, dir string) (*workspace.Workspace, error) {
-	if IsNew(dir) {
-		return workspace.OpenNew(env, dir)
+func Open(env workspace.Env) (*workspace.Workspace, error) {
+	if IsNew(env.Dir) {
+		return workspace.OpenNew(env)
 	}
 	return workspace.Open(env)
 }

@@ -106,9 +106,9 @@ func Open(env Env) (*Workspace, error) {
 	return w, nil
 }
 
-// OpenNew opens a folder that is not a workspace yet, to plan the files to create in it.
-func OpenNew(env Env, dir string) (*Workspace, error) {
-	st, err := store.OpenFolder(dir)
+// OpenNew opens env.Dir, which is not a workspace yet, to plan the files to create in it.
+func OpenNew(env Env) (*Workspace, error) {
+	st, err := store.OpenFolder(env.Dir)
 	if err != nil {
 		return nil, err
 	}
