@@ -25,7 +25,7 @@ type Compactor struct {
 	ws       *workspace.Workspace
 	endpoint Endpoint
 	due      []string      // paths of conversations whose old messages a model should summarize
-	wait     time.Duration // how long one summary may take; 0: summaryTime
+	wait     time.Duration // how long a model may take; 0: summaryTime or titleTime
 }
 
 // An Endpoint returns the model behind an address. The program passes it in, because
