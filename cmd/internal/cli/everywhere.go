@@ -118,7 +118,7 @@ func (a *app) goThere(cmd *cobra.Command, query string, missing error) (id strin
 		return hits[0].id, nil
 	default:
 		var places []string
-		for _, h := range hits[:min(len(hits), numberedMost)] {
+		for _, h := range hits[:min(len(hits), mostNumbered)] {
 			places = append(places, fmt.Sprintf("%s in %s", h.id, h.dir))
 		}
 		return "", &workspacesError{fmt.Sprintf("%q is in %d other workspaces: %s", query, len(hits), strings.Join(places, ", "))}

@@ -78,14 +78,11 @@ func (s screen) table(entries []store.Entry) {
 	_ = s.tableOn(s.out).print(slices.Values(plainRows(entries)))
 }
 
-// numberedMost is the maximum number of conversations in a numbered list.
-const numberedMost = 20
-
 // numbered prints the first candidates with numbers, and the number of the rest.
 func (s screen) numbered(w io.Writer, of *workspace.AmbiguousError) {
 	t, n := s.tableOn(w), 0
 	t.columns = slices.Insert(t.columns, 0, column{head: "NO", most: 2, right: true, cell: func(*row) string { n++; return strconv.Itoa(n) }})
-	first := of.Candidates[:min(len(of.Candidates), numberedMost)]
+	first := of.Candidates[:min(len(of.Candidates), mostNumbered)]
 	_ = t.print(slices.Values(plainRows(first)))
 	if rest := of.Count() - len(first); rest > 0 {
 		fmt.Fprintf(w, "and %d more\n", rest)
