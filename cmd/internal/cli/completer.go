@@ -249,12 +249,7 @@ func (c completer) status(cmd *cobra.Command, args []string, typed string) ([]st
 	case 0:
 		return c.id(cmd, args, typed)
 	case 1:
-		return words(func() (list []string) {
-			for _, s := range schema.Statuses() {
-				list = append(list, string(s))
-			}
-			return list
-		})(cmd, args, typed)
+		return words(func() []string { return names(schema.Statuses()) })(cmd, args, typed)
 	}
 	return nil, cobra.ShellCompDirectiveNoFileComp
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -66,15 +67,12 @@ func runStatus(a *app, cmd *cobra.Command, list []string) error {
 func statusIn(list []string) (query string, status schema.Status, err error) {
 	last := len(list) - 1
 	if last > 0 {
-		var words []string
-		for _, s := range schema.Statuses() {
-			if list[last] == string(s) {
-				return strings.Join(list[:last], " "), s, nil
-			}
-			words = append(words, string(s))
+		known := names(schema.Statuses())
+		if slices.Contains(known, list[last]) {
+			return strings.Join(list[:last], " "), schema.Status(list[last]), nil
 		}
-		if word := find.NearestWord(words, list[last]); word != "" {
-			return "", "", &usageError{fmt.Sprintf("there is no status %q: it is one of %s", list[last], strings.Join(words, ", ")), near("", word, "")}
+		if word := find.NearestWord(known, list[last]); word != "" {
+			return "", "", &usageError{fmt.Sprintf("there is no status %q: it is one of %s", list[last], strings.Join(known, ", ")), near("", word, "")}
 		}
 	}
 	return strings.Join(list, " "), "", nil
