@@ -31,7 +31,7 @@ type completer struct{ app *app }
 // needs it, and looking up the flags would slow down every start.
 func (c completer) register(root *cobra.Command) {
 	flags := map[string]cobra.CompletionFunc{
-		"type":     c.fromListing(func(w *workspace.Workspace, _ *listing.Listing) []string { return w.Prompts.Types() }, func(r *listing.Row) []string { return []string{r.Type} }),
+		"type":     c.fromListing(func(w *workspace.Workspace) []string { return w.Prompts.Types() }, func(r *listing.Row) []string { return []string{r.Type} }),
 		"tag":      c.fromListing(nil, func(r *listing.Row) []string { return r.Tags }),
 		"model":    c.fromListing(nil, func(r *listing.Row) []string { return []string{r.Model} }),
 		"agent":    words(c.app.agentNames),
@@ -164,13 +164,13 @@ func (c completer) inListing(cmd *cobra.Command, f func(*workspace.Workspace, *l
 
 // fromListing completes known words and the words that conversations have, the most
 // frequent first.
-func (c completer) fromListing(known func(*workspace.Workspace, *listing.Listing) []string, of func(*listing.Row) []string) cobra.CompletionFunc {
+func (c completer) fromListing(known func(*workspace.Workspace) []string, of func(*listing.Row) []string) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, _ []string, typed string) (list []string, _ cobra.ShellCompDirective) {
 		c.inListing(cmd, func(w *workspace.Workspace, l *listing.Listing) {
 			times := map[string]int{}
 			var words []string
 			if known != nil {
-				words = known(w, l)
+				words = known(w)
 			}
 			for i := range l.Len() {
 				r := l.Row(i)
