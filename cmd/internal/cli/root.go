@@ -9,7 +9,6 @@ import (
 	"errors"
 	"io"
 	"math"
-	"os"
 	"runtime/debug"
 	"runtime/metrics"
 	"slices"
@@ -118,9 +117,7 @@ func (a *app) collectFor(files ...string) {
 	}
 	size := int64(0)
 	for _, file := range files {
-		if info, err := os.Stat(file); err == nil {
-			size += info.Size()
-		}
+		size += fileSize(file)
 	}
 	inUse := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	metrics.Read(inUse)
