@@ -97,11 +97,10 @@ func (r *initRun) check() error {
 		{"commit", o.commit, now.Commit, commitTimes},
 		{"capture", o.capture, now.Capture, captures},
 	} {
-		last := len(f.allowed) - 1
 		switch {
 		case f.value == "":
 		case !slices.Contains(f.allowed, f.value):
-			return &usageError{fmt.Sprintf("--%s is %q, not %s or %s", f.name, f.value, strings.Join(f.allowed[:last], ", "), f.allowed[last]), ""}
+			return &usageError{fmt.Sprintf("--%s is %q, not %s", f.name, f.value, orList(f.allowed)), ""}
 		case !r.isNew && !o.dryRun && f.value != f.now:
 			return &usageError{"--" + f.name + " is for a new workspace", "change " + f.name + " in " + settings.WorkspaceFile}
 		}
