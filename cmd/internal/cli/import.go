@@ -210,7 +210,7 @@ type imported struct {
 }
 
 func importedOf(got *capture.Imported) imported {
-	return imported{got.ID, got.Path, got.Agent, got.Messages, got.Tools, got.Appended, got.Skipped, got.Subagents, append([]string{}, got.Warnings...), "", ""}
+	return imported{got.ID, got.Path, got.Agent, got.Messages, got.Tools, got.Appended, got.Skipped, got.Subagents, emptyNotNull(got.Warnings), "", ""}
 }
 
 func printImported(on screen, got *capture.Imported) error {

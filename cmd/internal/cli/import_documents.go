@@ -275,7 +275,7 @@ func printDocument(on screen, name string, got *export.Imported) error {
 	if on.asJSON {
 		return on.json(imported{
 			ID: s.ID, Path: got.Entry.Path, Agent: s.AgentConfig.Agent, Messages: s.MessageCount, Tools: got.Tools, Appended: got.Appended,
-			Skipped: max(got.Messages-got.Appended, 0), Subagents: got.Subagents, Warnings: append([]string{}, got.Warnings...), File: name, Lacks: got.Lacks,
+			Skipped: max(got.Messages-got.Appended, 0), Subagents: got.Subagents, Warnings: emptyNotNull(got.Warnings), File: name, Lacks: got.Lacks,
 		})
 	}
 	did := "imported as"

@@ -155,15 +155,11 @@ type change struct {
 func changesOf(list []inject.Change) []change {
 	out := []change{}
 	for _, c := range list {
-		notes := c.Notes
-		if notes == nil {
-			notes = []string{}
-		}
-		out = append(out, change{c.Path, string(c.Action), notes})
+		out = append(out, change{c.Path, string(c.Action), emptyNotNull(c.Notes)})
 	}
 	return out
 }
 
 func printInitJSON(on screen, dir string, created []string, planned []inject.Change) error {
-	return on.json(map[string]any{"workspace": dir, "created": append([]string{}, created...), "agent_files": changesOf(planned)})
+	return on.json(map[string]any{"workspace": dir, "created": emptyNotNull(created), "agent_files": changesOf(planned)})
 }

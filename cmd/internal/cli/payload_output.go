@@ -78,7 +78,7 @@ func plannedOf(conversation row, b *payload.Built, plan *launch.Plan) planned {
 	out := planned{conversation, nil, len(p.Text), p.Tokens, p.Budget, p.Strategy, p.Included, emptyNotNull(p.LeftOut), append(warningsOf(p), b.Warnings...)}
 	if plan != nil {
 		l := plan.Launch
-		out.Launch = &plannedLaunch{plan.Agent.Name(), l.Method, l.Program, append([]string{}, l.Import...), l.Args, plan.Dir, []plannedFile{}, len(l.Stdin)}
+		out.Launch = &plannedLaunch{plan.Agent.Name(), l.Method, l.Program, emptyNotNull(l.Import), l.Args, plan.Dir, []plannedFile{}, len(l.Stdin)}
 		for _, f := range l.Files {
 			out.Launch.Files = append(out.Launch.Files, plannedFile{f.Path, len(f.Data)})
 		}

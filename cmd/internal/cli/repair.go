@@ -353,7 +353,7 @@ type undone struct {
 // undo undoes the last run of the command, or the last repairs of the given conversations.
 func (r repairing) undo(queries []string) error {
 	var past []store.PastRepair
-	for _, query := range append([]string{}, queries...) {
+	for _, query := range queries {
 		found, err := r.Last(query)
 		if err == nil && len(found) == 0 {
 			var entries []store.Entry

@@ -21,10 +21,9 @@ func rowOf(w *workspace.Workspace, e store.Entry) row { return rowsOf(w, []store
 
 // rowsOf describes conversations for --json.
 func rowsOf(w *workspace.Workspace, entries []store.Entry) []row {
-	rows := make([]row, len(entries))
+	rows := plainRows(entries)
 	waiting, _ := w.Waiting(entries...) // the notices report what cannot be counted
 	for i, e := range entries {
-		rows[i] = plainRow(e)
 		for _, found := range waiting {
 			if found.Entry.Path == e.Path {
 				rows[i].Waiting += found.Messages
@@ -40,15 +39,12 @@ func plainRow(e store.Entry) row {
 		Listed: listing.Listed{
 			ID: s.ID, ConversationID: s.ConversationID, Path: e.Path, Title: s.DisplayTitle(), Type: s.ConversationType,
 			Status: workspace.ShownStatus(e), Archived: s.Archived, Agent: s.AgentConfig.Agent, LastAgent: s.LastAgent(), CreatedAt: s.CreatedAt, LastActive: s.LastActive,
-			MessageCount: s.MessageCount, Tokens: s.Tokens, Summary: s.ContextSummary, Tags: s.Tags, Model: s.AgentConfig.Model, Description: s.Description,
+			MessageCount: s.MessageCount, Tokens: s.Tokens, Summary: s.ContextSummary, Tags: emptyNotNull(s.Tags), Model: s.AgentConfig.Model, Description: s.Description,
 		},
 		damaged: len(e.Damage) > 0 && !e.IsNewer(), active: s.LastActive.Time(),
 	}
 	if p := s.AgentConfig.Provider; p != nil {
 		r.Provider = p.Type
-	}
-	if r.Tags == nil {
-		r.Tags = []string{}
 	}
 	return r
 }

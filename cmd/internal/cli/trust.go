@@ -209,7 +209,7 @@ func (t trust) json() map[string]any {
 		Program bool   `json:"program"`
 		State   string `json:"state,omitempty"`
 	}
-	programs, files := append([]string{}, t.now.Programs()...), []row{}
+	programs, files := emptyNotNull(t.now.Programs()), []row{}
 	for _, name := range slices.Concat(programs, t.now.Others(), t.gone()) {
 		files = append(files, row{name, t.now.Files[name], slices.Contains(programs, name), t.state(name)})
 	}
