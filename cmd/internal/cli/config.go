@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -100,11 +101,7 @@ keeps the comments and the order of lines.`,
 
 		ValidArgsFunction: completeSetting,
 		RunE: func(cmd *cobra.Command, list []string) error {
-			return withSettings(cmd, a, func(l located) error {
-				f, err := l.file()
-				if err != nil {
-					return err
-				}
+			return withFile(cmd, a, func(l located, f settings.File) error {
 				spelled, changed, err := settings.Set(f, list[0], list[1])
 				if err != nil {
 					return err
@@ -133,11 +130,7 @@ The value that it overrode applies again.`,
 
 		ValidArgsFunction: completeSetting,
 		RunE: func(cmd *cobra.Command, list []string) error {
-			return withSettings(cmd, a, func(l located) error {
-				f, err := l.file()
-				if err != nil {
-					return err
-				}
+			return withFile(cmd, a, func(l located, f settings.File) error {
 				found, err := settings.Unset(f, list[0])
 				switch {
 				case err != nil:
@@ -164,11 +157,7 @@ and then checks it. It keeps what you wrote, even if it is not valid.`,
 		Example: "  cortext config edit --user",
 		Args:    args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return withSettings(cmd, a, func(l located) error {
-				f, err := l.file()
-				if err != nil {
-					return err
-				}
+			return withFile(cmd, a, func(_ located, f settings.File) error {
 				return editSettings(cmd.Context(), a, f)
 			})
 		},
@@ -207,15 +196,17 @@ func withSettings(cmd *cobra.Command, a *app, do func(located) error) error {
 	return do(l)
 }
 
-// file returns the file to change.
-func (l located) file() (settings.File, error) {
-	switch {
-	case l.user:
-		return l.own, nil
-	case l.ws == nil:
-		return settings.File{}, fmt.Errorf("%w; --user changes your own file", store.ErrNoWorkspace)
-	}
-	return settings.InWorkspace(l.ws.Store), nil
+// withFile is withSettings for a command that changes a file.
+func withFile(cmd *cobra.Command, a *app, do func(located, settings.File) error) error {
+	return withSettings(cmd, a, func(l located) error {
+		switch {
+		case l.user:
+			return do(l, l.own)
+		case l.ws == nil:
+			return fmt.Errorf("%w; --user changes your own file", store.ErrNoWorkspace)
+		}
+		return do(l, settings.InWorkspace(l.ws.Store))
+	})
 }
 
 // changed reports why a changed setting may not have the effect that the user expects.
@@ -321,10 +312,7 @@ func origin(from settings.Origin) string {
 
 // editSettings opens a file in the user's editor and reports problems in the result.
 func editSettings(ctx context.Context, a *app, f settings.File) error {
-	editor := a.machine().Getenv("VISUAL")
-	if editor == "" {
-		editor = a.machine().Getenv("EDITOR")
-	}
+	editor := cmp.Or(a.machine().Getenv("VISUAL"), a.machine().Getenv("EDITOR"))
 	switch {
 	case !a.terminal.present():
 		return &usageError{"there is no terminal for an editor", "edit " + f.Name + ", or use cortext config set"}
