@@ -145,9 +145,7 @@ func printList(a *app, sel *selection, o *listOptions) error {
 		if o.template != nil {
 			return printFormat(out, o.template, rows)
 		}
-		on := a.screen
-		on.out = out
-		t := on.tableOn(out)
+		t := a.screen.tableOn(out)
 		if o.all {
 			t.nameWorkspaces()
 		}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -65,10 +66,7 @@ func runStats(cmd *cobra.Command, a *app, by stats.By, all bool) error {
 	err = a.screen.warnNotFetched(err, "counted")
 	if a.screen.asJSON {
 		s.Finish(by, filesListed)
-		if jsonErr := a.screen.json(s); err == nil {
-			err = jsonErr
-		}
-		return err
+		return cmp.Or(err, a.screen.json(s))
 	}
 	s.Finish(by, filesShown)
 	var b bytes.Buffer

@@ -59,9 +59,7 @@ func runStop(ctx context.Context, a *app, w *opened, query string) error {
 		return err
 	}
 	a.notices(w).remade(e)
-	for _, warning := range stopped.Warnings {
-		a.screen.warn(warning.Error())
-	}
+	a.screen.warn(messages(stopped.Warnings)...)
 	if a.screen.asJSON {
 		err = a.screen.json(rowOf(w.Workspace, stopped.Entry))
 	} else {

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"maps"
 
 	"github.com/spf13/cobra"
 
@@ -69,7 +70,5 @@ func printWatched(on screen, w *opened, out *capture.SyncResult, paused string, 
 		}
 	}
 	clear(failed)
-	for text := range now {
-		failed[text] = true
-	}
+	maps.Copy(failed, now)
 }
