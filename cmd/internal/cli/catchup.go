@@ -28,10 +28,15 @@ func discoverAll(ctx context.Context, on screen, w *opened) error {
 	if err != nil {
 		return err
 	}
-	if n := len(out.Errors); n > 0 {
-		on.warn(strings.Join(messages(out.Errors[:min(n, 3)]), "; "))
-	}
+	on.warnUnread(out.Errors)
 	return nil
+}
+
+// warnUnread warns about sessions that cannot be read, and names the first few.
+func (s screen) warnUnread(errs []error) {
+	if n := len(errs); n > 0 {
+		s.warn(strings.Join(messages(errs[:min(n, 3)]), "; "))
+	}
 }
 
 // messages returns the texts of errors.

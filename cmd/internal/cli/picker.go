@@ -79,9 +79,7 @@ func (c chooser) onFullScreen(ctx context.Context, query string, filter listing.
 		c.app.screen.warn(r.left...)
 	default: // the user left before the list was there
 	}
-	if n := len(unread); n > 0 {
-		c.app.screen.warn(strings.Join(messages(unread[:min(n, 3)]), "; "))
-	}
+	c.app.screen.warnUnread(unread)
 	switch {
 	case err != nil:
 		return picked{}, err
