@@ -8,6 +8,7 @@ import (
 
 	"cortext/cmd/internal/check"
 	"cortext/cmd/internal/payload"
+	"cortext/cmd/internal/workspace"
 	"cortext/store"
 )
 
@@ -20,8 +21,8 @@ type notices struct {
 func (a *app) notices(w *opened) notices { return notices{a.screen, w} }
 
 // waiting prints a line for each conversation with messages that wait to be moved into the
-// work tree.
-func (n notices) waiting(entries ...store.Entry) {
+// work tree, and returns what it printed.
+func (n notices) waiting(entries ...store.Entry) []workspace.Waiting {
 	list, err := n.w.Waiting(entries...)
 	for _, v := range list {
 		fmt.Fprintf(n.screen.errw, "cortext: waiting: %s\n", oneLine(v.String()))
@@ -29,6 +30,7 @@ func (n notices) waiting(entries ...store.Entry) {
 	if err != nil {
 		n.screen.warn(err.Error())
 	}
+	return list
 }
 
 // allWaiting is waiting for all conversations.
@@ -126,14 +128,9 @@ func (n notices) captured(said []string) {
 // wait for each, by path.
 func (n notices) listed(shown []store.Entry) map[string]int {
 	n.damage(shown)
-	names := n.w.Store.Kept().WaitingPaths()
 	waiting := map[string]int{}
-	if len(names) > 0 {
-		list, _ := n.w.Waiting(shown...) // the notices report what cannot be counted
-		for _, v := range list {
-			waiting[v.Entry.Path] += v.Messages
-		}
-		n.waiting(shown...)
+	for _, v := range n.waiting(shown...) {
+		waiting[v.Entry.Path] += v.Messages
 	}
 	n.twins(shown...)
 	n.removed(n.w.Removed.LeftoversAmong(shown...))

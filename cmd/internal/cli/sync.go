@@ -98,11 +98,10 @@ type waitingRow struct {
 
 // printSynced prints the result of a sync, after which there are all these conversations.
 func printSynced(say notices, out *capture.SyncResult, all []store.Entry) error {
-	on, w := say.screen, say.w
-	say.waiting(all...)
+	on := say.screen
+	waiting := say.waiting(all...)
 	say.twins(all...)
 	if on.asJSON {
-		waiting, _ := w.Waiting(all...)
 		waits := []waitingRow{}
 		for _, v := range waiting {
 			waits = append(waits, waitingRow{v.Entry.Session.ID, v.Entry.Path, v.Messages, v.Folder, v.Why})
