@@ -294,7 +294,7 @@ func (r *initRun) showPlan(planned []inject.Change) (bool, error) {
 	}
 	fmt.Fprintf(r.app.screen.out, "In %s, cortext will\n", visible(r.dir))
 	printGroups(r.app.screen, append(r.own(missing), planned...), verbs{"  make ", "  update ", "  remove "})
-	fmt.Fprintf(r.app.screen.out, "  link %s/ to this program\n", visible(r.fromHome(linksOn(r.app.machine()).dir, "~")))
+	fmt.Fprintf(r.app.screen.out, "  link %s/ to this program\n", visible(fromHome(linksOn(r.app.machine()).dir, "~")))
 	return true, nil
 }
 
@@ -474,13 +474,5 @@ func (r *initRun) checkPath() {
 		r.app.screen.warn("cortext is not on your PATH, where the hooks look for it: they do nothing until it is")
 		return
 	}
-	fmt.Fprintf(r.app.screen.out, "cortext is not on your PATH. The agents find it. To type it:\n  export PATH=\"$PATH:%s\"\n", visible(r.fromHome(links.dir, "$HOME")))
-}
-
-// fromHome shortens a path in the user's home.
-func (r *initRun) fromHome(path, home string) string {
-	if rest, ok := strings.CutPrefix(path, r.app.machine().Home+string(filepath.Separator)); ok {
-		return home + "/" + filepath.ToSlash(rest)
-	}
-	return path
+	fmt.Fprintf(r.app.screen.out, "cortext is not on your PATH. The agents find it. To type it:\n  export PATH=\"$PATH:%s\"\n", visible(fromHome(links.dir, "$HOME")))
 }

@@ -70,7 +70,7 @@ func (s screen) tableOf(w io.Writer, width int) *table {
 // nameWorkspaces adds a column for the workspace.
 func (t *table) nameWorkspaces() {
 	last := len(t.columns) - 1
-	t.columns = slices.Insert(t.columns, last, column{head: "WORKSPACE", rank: 5, most: 30, cell: func(r *row) string { return oneLine(fromHome(r.Workspace)) }})
+	t.columns = slices.Insert(t.columns, last, column{head: "WORKSPACE", rank: 5, most: 30, cell: func(r *row) string { return oneLine(fromHome(r.Workspace, "~")) }})
 }
 
 // table prints conversations.
@@ -229,11 +229,11 @@ func (s screen) briefSince(r *row) string {
 	return "just now"
 }
 
-// fromHome shortens a path below the user's home folder.
-func fromHome(dir string) string {
+// fromHome shortens a path below the user's home folder, which it calls name.
+func fromHome(dir, name string) string {
 	home, err := os.UserHomeDir()
 	if rest, ok := strings.CutPrefix(dir, home+string(os.PathSeparator)); err == nil && ok && len(home) > 1 {
-		return "~" + string(os.PathSeparator) + rest
+		return name + string(os.PathSeparator) + rest
 	}
 	return dir
 }
