@@ -127,7 +127,7 @@ func runResume(a *app, cmd *cobra.Command, query string, o resumeOptions) error 
 	chosen, err := chooser{a, w}.toResume(ctx, query, only, o)
 	e := chosen.Entry
 	o.agent = cmp.Or(chosen.agent, o.agent)
-	if err == nil && chosen.dir != "" || err != nil {
+	if err != nil || chosen.dir != "" {
 		id := ""
 		if err == nil {
 			a.dir, id = chosen.dir, e.Session.ID
