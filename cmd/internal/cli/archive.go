@@ -22,12 +22,7 @@ With --automatic, it archives the conversations that the settings auto_archive_d
 max_conversations select. cortext archives these automatically, except those that are
 unchanged in git, which may refuse a checkout or a pull because of an uncommitted change.`,
 		Example: "  cortext archive \"api design\"",
-		Args: func(cmd *cobra.Command, list []string) error {
-			if automatic {
-				return args(cobra.NoArgs)(cmd, list)
-			}
-			return args(cobra.ArbitraryArgs)(cmd, list)
-		},
+		Args:    noneIf(&automatic, cobra.ArbitraryArgs),
 		RunE: a.within(func(cmd *cobra.Command, w *opened, list []string) error {
 			if automatic {
 				return archiveAll(cmd.Context(), a, w)
@@ -38,6 +33,16 @@ unchanged in git, which may refuse a checkout or a pull because of an uncommitte
 	cmd.Flags().BoolVar(&automatic, "automatic", false, "archive the conversations that auto_archive_days and max_conversations select")
 	cmd.Flags().BoolVar(&a.screen.asJSON, "json", false, "print the conversations as JSON")
 	return cmd
+}
+
+// noneIf checks the arguments, of which there must be none if a flag is set.
+func noneIf(flag *bool, check cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, list []string) error {
+		if *flag {
+			return args(cobra.NoArgs)(cmd, list)
+		}
+		return args(check)(cmd, list)
+	}
 }
 
 // archiveAll archives what the settings select, even conversations that are committed unchanged.

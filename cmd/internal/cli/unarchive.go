@@ -17,12 +17,7 @@ func unarchiveCommand(a *app) *cobra.Command {
 		Long: `Undoes cortext archive. With --automatic, it undoes the last automatic
 archiving, by the settings auto_archive_days and max_conversations.`,
 		Example: "  cortext unarchive 1030-brainstorm-api-design-hv37",
-		Args: func(cmd *cobra.Command, list []string) error {
-			if automatic {
-				return args(cobra.NoArgs)(cmd, list)
-			}
-			return args(cobra.MinimumNArgs(1))(cmd, list)
-		},
+		Args:    noneIf(&automatic, cobra.MinimumNArgs(1)),
 		RunE: a.within(func(cmd *cobra.Command, w *opened, list []string) error {
 			find := func() ([]store.Entry, error) { return pickMany(w, list) }
 			if automatic {
