@@ -223,14 +223,15 @@ func (s *selection) remarkable(workspace int) (list []store.Entry, unread []stri
 			continue
 		}
 		left--
-		if left < 0 && len(waiting) == 0 && !s.pages[i].HasNotes(k) {
+		noted := s.pages[i].HasNotes(k)
+		if left < 0 && len(waiting) == 0 && !noted {
 			continue
 		}
 		r := s.pages[i].Row(k)
-		if left < 0 && !waiting[r.Path] && !s.pages[i].HasNotes(k) {
-			continue
-		}
-		if !waiting[r.Path] && !s.pages[i].HasNotes(k) {
+		if !noted && !waiting[r.Path] {
+			if left < 0 {
+				continue
+			}
 			if sources, err := s.pages[i].Sources(k); err == nil {
 				e := r.Entry()
 				e.Session.Sources = sources
