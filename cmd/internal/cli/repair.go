@@ -247,12 +247,9 @@ func (r repairing) pick(queries []string, damaged []repair.Target) ([]repair.Tar
 	}
 	var targets []repair.Target
 	add := func(t repair.Target) {
-		for _, have := range targets {
-			if have.Path == t.Path {
-				return
-			}
+		if !slices.ContainsFunc(targets, func(have repair.Target) bool { return have.Path == t.Path }) {
+			targets = append(targets, t)
 		}
-		targets = append(targets, t)
 	}
 queries:
 	for _, query := range queries {
@@ -268,10 +265,8 @@ queries:
 		}
 		for _, e := range entries {
 			found := repair.Target{Path: e.Path, Entry: &e}
-			for _, t := range damaged {
-				if t.Path == e.Path {
-					found = t
-				}
+			if i := slices.IndexFunc(damaged, func(t repair.Target) bool { return t.Path == e.Path }); i >= 0 {
+				found = damaged[i]
 			}
 			add(found)
 		}
