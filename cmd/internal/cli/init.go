@@ -40,7 +40,6 @@ type initOptions struct {
 	yes         bool
 	noDriver    bool
 	linkCommits bool
-	found       bool // the agents are those found on this machine
 }
 
 func initCommand(a *app) *cobra.Command {
@@ -192,6 +191,7 @@ type initRun struct {
 	dir           string
 	isNew         bool
 	hasAttributes bool // the folder has a .gitattributes
+	found         bool // the agents are those found on this machine
 	again         bool // the agents come from an earlier init, so nobody is asked
 	initOptions
 }
