@@ -45,10 +45,7 @@ copies the whole branch that cortext resume would continue.`,
 		}),
 	}
 	cmd.RunE = a.within(func(cmd *cobra.Command, w *opened, list []string) error {
-		if at := cmd.ArgsLenAtDash(); at >= 0 {
-			list, o.args = list[:at], list[at:]
-		}
-		o.headless = cmd.Flags().Changed("prompt")
+		list = o.launchArgs(cmd, list)
 		if err := notEmpty(list); err != nil {
 			return err
 		}
@@ -59,8 +56,7 @@ copies the whole branch that cortext resume would continue.`,
 	f.IntVar(&o.Branch, "branch", 0, "copy branch `N`, as shown by cortext show (default: the one that resume continues)")
 	f.StringVar(&o.Title, "title", "", "the `TITLE` of the new conversation (default: the old title)")
 	f.BoolVar(&o.noResume, "no-resume", false, "do not start an agent")
-	f.StringVarP(&o.prompt, "prompt", "p", "", "send `TEXT`, run one turn without a terminal, and print the answer")
-	f.StringVar(&o.agent, "agent", "", "the `AGENT` to resume in: claude, opencode, gemini (default: the last one used)")
+	o.defineLaunch(f)
 	f.BoolVar(&a.screen.asJSON, "json", false, "print the new conversation as JSON; implies --no-resume")
 	return cmd
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"cortext/cmd/internal/launch"
 	"cortext/cmd/internal/listing"
@@ -60,18 +61,13 @@ func (o *resumeOptions) define(a *app, cmd *cobra.Command) {
 	f.BoolVar(&o.list, "list", false, "list the conversations that match the query")
 	f.BoolVar(&o.here, "here", false, "for agents: print the conversation for the session that runs this command; without a query, list conversations")
 	defineStart(f, &o.latest)
-	f.StringVarP(&o.prompt, "prompt", "p", "", "send `TEXT`, run one turn without a terminal, and print the answer")
-	f.StringVar(&o.agent, "agent", "", "the `AGENT` to resume in: claude, opencode, gemini (default: the last one used)")
+	o.defineLaunch(f)
 	o.candidates.defineCommon(cmd, "any")
 	f.StringVar(&o.into, "into", "", "continue in the workspace in `DIR`, in a new conversation there")
 	f.BoolVar(&a.screen.asJSON, "json", false, "print JSON")
 	o.payloadFlags.define(cmd)
 	cmd.RunE = func(cmd *cobra.Command, list []string) error {
-		if at := cmd.ArgsLenAtDash(); at >= 0 {
-			list, o.args = list[:at], list[at:]
-		}
-		o.headless = cmd.Flags().Changed("prompt")
-		words, err := o.start(cmd, list)
+		words, err := o.start(cmd, o.launchArgs(cmd, list))
 		switch {
 		case err != nil:
 			return err
@@ -80,6 +76,21 @@ func (o *resumeOptions) define(a *app, cmd *cobra.Command) {
 		}
 		return runResume(a, cmd, strings.Join(words, " "), *o)
 	}
+}
+
+// defineLaunch defines the flags that fork also has.
+func (o *resumeOptions) defineLaunch(f *pflag.FlagSet) {
+	f.StringVarP(&o.prompt, "prompt", "p", "", "send `TEXT`, run one turn without a terminal, and print the answer")
+	f.StringVar(&o.agent, "agent", "", "the `AGENT` to resume in: claude, opencode, gemini (default: the last one used)")
+}
+
+// launchArgs takes the agent's arguments, which follow --, and returns the others.
+func (o *resumeOptions) launchArgs(cmd *cobra.Command, list []string) []string {
+	o.headless = cmd.Flags().Changed("prompt")
+	if at := cmd.ArgsLenAtDash(); at >= 0 {
+		list, o.args = list[:at], list[at:]
+	}
+	return list
 }
 
 func runResume(a *app, cmd *cobra.Command, query string, o resumeOptions) error {
