@@ -247,7 +247,7 @@ var rules = map[string]rule{
 		why:     "starts agents and cleans up after them: no cobra, no questions, no single agent",
 	},
 	"cortext/cmd/internal/hook": {
-		ours: []string{"cortext/cmd/internal/binding", "cortext/cmd/internal/capture", "cortext/cmd/internal/compact", "cortext/cmd/internal/lifecycle",
+		ours: []string{"cortext/cmd/internal/binding", "cortext/cmd/internal/capture", "cortext/cmd/internal/companion", "cortext/cmd/internal/compact", "cortext/cmd/internal/lifecycle",
 			"cortext/cmd/internal/organise", "cortext/cmd/internal/payload", "cortext/cmd/internal/settings", "cortext/cmd/internal/shown",
 			"cortext/cmd/internal/slash", "cortext/cmd/internal/statusline", "cortext/cmd/internal/workspace", "cortext/inject", "cortext/schema",
 			"cortext/store"},

@@ -48,21 +48,25 @@ type Serving struct {
 
 // Find returns the program's path. The error is a [*MissingError].
 func (p Program) Find() (string, error) {
-	name := string(p)
-	if runtime.GOOS == "windows" {
-		name += ".exe"
-	}
-	if self, err := os.Executable(); err == nil {
-		beside := filepath.Join(filepath.Dir(self), name)
-		if info, err := os.Stat(beside); err == nil && info.Mode().IsRegular() {
-			return beside, nil
-		}
-	}
-	found, err := exec.LookPath(name)
+	found, err := Beside(string(p))
 	if err != nil {
 		return "", &MissingError{p}
 	}
 	return found, nil
+}
+
+// Beside returns the path of a program that is installed beside this one or on the PATH.
+func Beside(name string) (string, error) {
+	if runtime.GOOS == "windows" {
+		name += ".exe"
+	}
+	if self, err := os.Executable(); err == nil {
+		path := filepath.Join(filepath.Dir(self), name)
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+			return path, nil
+		}
+	}
+	return exec.LookPath(name)
 }
 
 // A MissingError means that a program is not installed.

@@ -8,10 +8,10 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
-	"runtime"
 	"syscall"
 	"time"
 
+	"cortext/cmd/internal/companion"
 	"cortext/cmd/internal/workspace"
 	"cortext/inject"
 )
@@ -34,17 +34,7 @@ func (p Program) handOver(ctx context.Context, w *workspace.Workspace, name, eve
 // Beside returns the path of cortext, which is installed beside this program or on the
 // PATH.
 func Beside() (string, error) {
-	name := "cortext"
-	if runtime.GOOS == "windows" {
-		name += ".exe"
-	}
-	if self, err := os.Executable(); err == nil {
-		path := filepath.Join(filepath.Dir(self), name)
-		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
-			return path, nil
-		}
-	}
-	path, err := exec.LookPath(name)
+	path, err := companion.Beside("cortext")
 	if err != nil {
 		return "", fmt.Errorf("cortext is neither beside cortext-hook nor in the PATH: go install ./cmd/... installs both: %w", err)
 	}
