@@ -46,7 +46,7 @@ imports what was said in work trees that are gone.`,
 
 func runSync(ctx context.Context, a *app, w *opened, o capture.SyncOptions) error {
 	for i, dir := range o.Was {
-		abs, err := filepath.Abs(dir)
+		abs, err := filepath.Abs(a.file(dir))
 		if err != nil {
 			return err
 		}
