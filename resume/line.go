@@ -70,7 +70,7 @@ func isInvisible(r rune) bool {
 // fillers are the invisible letters. Hangul needs some of them.
 const fillers = "\u115f\u1160\u3164\uffa0"
 
-// opening are the brackets that could pass for the first one of a marker; closing are
+// opening lists the brackets that could pass for the first one of a marker; closing lists
 // their counterparts.
 const (
 	opening = "[［【〔〖〚⁅⟦❲﹝"

@@ -14,7 +14,7 @@ import (
 	"cortext/schema"
 )
 
-// merged are files left by a merge, with the result of reading them.
+// merged lists files left by a merge, with the result of reading them.
 var merged = []struct {
 	name, text, want string
 	repair           schema.Repair

@@ -65,8 +65,8 @@ func withoutForgottenTags(tags [][]string, sets [][]TagStamp) ([][]string, [][]T
 	return tags, sets
 }
 
-// mergeMetadata merges objects of free-form values: of each member the value set last, or
-// without a stamp the smallest.
+// mergeMetadata merges objects of free-form values. Of each member it takes the value set last
+// or, without a stamp, the smallest.
 func mergeMetadata(objects []Raw, sets [][]ValueStamp) (Raw, []ValueStamp) {
 	objects, sets = withoutForgottenValues(objects, sets)
 	last := map[string]ValueStamp{}

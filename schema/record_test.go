@@ -50,7 +50,7 @@ func TestRecordFields(t *testing.T) {
 // tested by it.
 func noZero(t *testing.T, v reflect.Value) {
 	for i := range v.NumField() {
-		if f := v.Type().Field(i); v.Field(i).IsZero() && f.Name != "Number" && (f.Name != "Branch" || v.Type().Name() != "Message") { // Number and Branch are in no record
+		if f := v.Type().Field(i); v.Field(i).IsZero() && f.Name != "Number" && (f.Name != "Branch" || v.Type().Name() != "Message") { // records do not have Number and Branch
 			t.Errorf("the test has no value for %s.%s", v.Type(), f.Name)
 		}
 	}

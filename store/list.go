@@ -195,7 +195,7 @@ func withoutTwins(entries []Entry) []Entry {
 func (e Entry) IsNewer() bool { return e.has(Newer) }
 
 // IsClosed reports whether this version can neither read nor change a conversation: its
-// session.json is no regular file, or a later cortext wrote it.
+// session.json is not a regular file, or a later cortext wrote it.
 func (e Entry) IsClosed() bool { return e.has(Newer) || e.has(NotRegular) }
 
 func (e Entry) has(kind jsonl.Kind) bool {

@@ -7,7 +7,7 @@ import (
 	"cortext/schema"
 )
 
-// TestWrittenByOurClock checks that the time of the last write is that of our clock also if
+// TestWrittenByOurClock checks that the time of the last write is that of our clock even if
 // the file system's clock is hours behind or ahead.
 func TestWrittenByOurClock(t *testing.T) {
 	for _, ahead := range []time.Duration{-13 * time.Hour, 0, 13 * time.Hour} {

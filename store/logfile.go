@@ -212,7 +212,7 @@ func recordID(raw []byte) string {
 	return ""
 }
 
-// SetAside describes bytes that were moved out of a log because they were no whole
+// SetAside describes bytes that were moved out of a log because they were not a whole
 // record: a writer died while writing them, and they never counted.
 type SetAside struct {
 	File   string // the log

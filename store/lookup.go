@@ -189,7 +189,7 @@ func (x *lookup) slot(id uint64) *int32 {
 	}
 }
 
-// find returns the index of an id in lines, or -1 if it is in no line.
+// find returns the index of an id in lines, or -1 if no line has it.
 func (x *lookup) find(id []byte) int32 { return *x.slot(x.sum(id)) - 1 }
 
 // offsets returns the offsets of the lines with the id at a place.

@@ -173,8 +173,8 @@ func wantSameLogs(t *testing.T, a, b string) {
 	}
 }
 
-// changing are the parts of Markdown and of a page that an import changes: ids, times, the
-// numbers of messages and what is said of other branches, the branch of git, and the data.
+// changing matches the parts of Markdown and of a page that an import changes: ids, times, the
+// numbers of messages, what they say about other branches, git's branch, and the data.
 var changing = regexp.MustCompile(`#[0-9mp]*\d+\b|id="[mp]\d+"|Message \d+|Prompt \d+|\b\d{1,2} [A-Z][a-z]+ \d{4}(, )?|<time [^>]*>[^<]*</time>|(?m)^<div><dt>(Branch|Tokens written)</dt>.*\n|` +
 	`\n\*Messages on other branches: .*\n| \d+ messages? on other branches \w+ not shown\.|<script type=.*</script>\n`)
 

@@ -203,7 +203,7 @@ func (d *fullDisk) folder(word string) string {
 	return found[0]
 }
 
-// volatile are parts of a record that are random.
+// volatile matches the parts of a record that are random.
 var volatile = regexp.MustCompile(`,"redacted":\[[^]]*\]`)
 
 // state returns what the user has: everything in the workspace that git may have, the

@@ -108,7 +108,7 @@ func (h *histories) install(w *world) {
 	}
 }
 
-// every are the flags of a list of all conversations.
+// every holds the flags that list all conversations.
 var every = []string{"--status", "all", "--archived"}
 
 // A historyStep is something that a user does.

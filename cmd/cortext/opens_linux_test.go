@@ -42,7 +42,7 @@ func opens(t *testing.T, folders []string, f func()) (n int) {
 }
 
 // TestListOpensNothing: a list reads conversations that have not changed from its index,
-// also after one was removed, when it checks whether others were.
+// even after one was removed, when it checks whether others were.
 func TestListOpensNothing(t *testing.T) {
 	bin, err := built()
 	if err != nil {

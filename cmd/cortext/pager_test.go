@@ -11,7 +11,7 @@ import (
 )
 
 // TestPager: on a terminal long output goes through the user's pager, unless it is turned
-// off. In a pipe it never does. A pager that the user leaves early is no error.
+// off. In a pipe it never does. It is not an error if the user leaves the pager early.
 func TestPager(t *testing.T) {
 	dir := t.TempDir()
 	must(t, "-C", dir, "init")

@@ -30,7 +30,7 @@ type secretRow struct {
 	how      []string // of cortext redact
 	exchange string   // "driver", "attributes" or "ref"
 	goesOn   []string // what the other user does meanwhile: commands; ID stands for the conversation, SECRET for the text
-	late     bool     // the secret is in no commit before it is redacted
+	late     bool     // the secret is not committed before it is redacted
 	rename   bool     // it is in the name of the folder, too
 	commits  bool     // attachments are beside the log
 	short    bool     // also with -short

@@ -247,7 +247,7 @@ func TestNumberedList(t *testing.T) {
 }
 
 // TestResumeAsksForBranch: if a conversation was continued in two sessions, as in two
-// clones, resume asks once which of them to continue. A rewind is no question.
+// clones, resume asks once which of them to continue. A rewind asks nothing.
 func TestResumeAsksForBranch(t *testing.T) {
 	dir := t.TempDir()
 	must(t, "-C", dir, "init")

@@ -87,7 +87,7 @@ func TestWhyAgents(t *testing.T) {
 				cmd := s.command("cortext", "why", c.id, "--json")
 				out, err := cmd.Output()
 				if err != nil && (c.topic == "" || !linked) {
-					continue // no answer is no wrong one
+					continue // no answer is not a wrong one
 				}
 				if err := json.Unmarshal(out, &why); err != nil {
 					t.Errorf("%s of %s: %v: %s", c.id, c.topic, err, out)

@@ -7,7 +7,7 @@ import (
 )
 
 // TestJoined cuts lines and joins them with others. A line that is whole never looks joined,
-// whatever its texts are.
+// whatever texts it has.
 func TestJoined(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	line := func() []byte {

@@ -45,7 +45,7 @@ func TestGroup(t *testing.T) {
 	}
 }
 
-// discarding is a writer that is no file, so that Wait waits until nobody can write to it.
+// discarding is a writer that is not a file, so that Wait waits until nobody can write to it.
 type discarding struct{}
 
 func (*discarding) Write(p []byte) (int, error) { return len(p), nil }

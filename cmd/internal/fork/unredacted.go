@@ -18,7 +18,7 @@ func (u Unredacted) String() string {
 }
 
 // FindUnredacted returns the forks in a list that contain what was redacted in conversations of the
-// list that they come from. It reads no fork of conversations in which nothing was redacted.
+// list that they come from. It does not read forks of conversations in which nothing was redacted.
 func FindUnredacted(in *workspace.Workspace, all []store.Entry) (list []Unredacted, err error) {
 	entries, known := byID(all), map[string]redacted{}
 	for _, e := range all {

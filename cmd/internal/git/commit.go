@@ -201,7 +201,7 @@ func whenUnlocked(ctx context.Context, root string, f func() error) error {
 	}
 }
 
-// prepared are the files with the message that git prepared for the user's next commit.
+// prepared lists the files with the message that git prepared for the user's next commit.
 var prepared = []string{"SQUASH_MSG", "MERGE_MSG"}
 
 // Squashed reports whether git has prepared a message for the user's next commit, because it

@@ -115,7 +115,7 @@ func Brought(ctx context.Context, root, folder string, after time.Time) bool {
 	return err == nil && slices.ContainsFunc(strings.Fields(out), func(id string) bool { return !made[id] })
 }
 
-// rebasing are the steps of a rebase that make commits, with a parenthesis after each.
+// rebasing lists the steps of a rebase that make commits, with a parenthesis after each.
 var rebasing = []string{"pick)", "reword)", "edit)", "squash)", "fixup)", "continue)"}
 
 // Before lists the commits before one, along first parents, back to a time.

@@ -210,7 +210,7 @@ type noRepositoryError string
 func (e noRepositoryError) Error() string     { return string(e) }
 func (e noRepositoryError) Is(err error) bool { return err == ErrNoRepository }
 
-// noRepository returns the error for a folder that is in no repository.
+// noRepository returns the error for a folder outside of any repository.
 func noRepository(root string) error {
 	if isJujutsu(root) {
 		return noRepositoryError("not a git repository: jj git colocation enable makes it one: " + root)

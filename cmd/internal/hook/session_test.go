@@ -40,7 +40,7 @@ type session struct {
 	id    string
 	lines []map[string]any
 	at    string            // the conversation that it is in, "" for none
-	mine  []string          // its messages while it is in no conversation
+	mine  []string          // its messages while it is not in a conversation
 	conv  map[string]string // line -> the conversation that the session was in at that time
 }
 

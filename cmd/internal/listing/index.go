@@ -56,7 +56,7 @@ const (
 	sectionCount
 )
 
-// nameEnd follows each name in the section of names. It is in no folded text.
+// nameEnd follows each name in the section of names. No folded text contains it.
 const nameEnd = 0xff
 
 // errDamaged means that the index was changed after it was written.

@@ -44,7 +44,7 @@ func TestPagesAreAsOnDisk(t *testing.T) {
 	}
 }
 
-// TestOwnChangesShowAtOnce: what cortext changed shows everywhere, also without a look at
+// TestOwnChangesShowAtOnce: what cortext changed shows everywhere, even without a look at
 // the files.
 func TestOwnChangesShowAtOnce(t *testing.T) {
 	for seed := range uint64(2) {

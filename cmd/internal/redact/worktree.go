@@ -47,7 +47,7 @@ func (r *Redactor) InWorkTree(ctx context.Context) (left []Left, whole bool) {
 	return left, err == nil && ctx.Err() == nil
 }
 
-// allFiles returns the regular files below a folder that is in no repository.
+// allFiles returns the regular files below a folder outside of any repository.
 func allFiles(ctx context.Context, root string) (names []string) {
 	_ = filepath.WalkDir(root, func(at string, d fs.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() {

@@ -170,7 +170,7 @@ func read(db *sql.DB) (list []string, err error) {
 	return list, messages.Err()
 }
 
-// TestSame: another process gives the same rows as this one, also for one connection after
+// TestSame: another process gives the same rows as this one, even for one connection after
 // another, which one process serves.
 func TestSame(t *testing.T) {
 	address := example(t)

@@ -200,7 +200,7 @@ func TestKept(t *testing.T) {
 	want("removed again", true, true)
 }
 
-// TestManyRemovedAgain: many removals read the state of all sessions once, also if the
+// TestManyRemovedAgain: many removals read the state of all sessions once, even if the
 // conversations were removed before, for example in another clone.
 func TestManyRemovedAgain(t *testing.T) {
 	w := openWorkspace(t)

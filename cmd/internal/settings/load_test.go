@@ -10,7 +10,7 @@ import (
 	"cortext/inject"
 )
 
-// sources returns the sources with the given texts and variables; an empty text is no file.
+// sources returns the sources with the given texts and variables; an empty text stands for no file.
 func sources(t *testing.T, workspace, user string, env map[string]string) Sources {
 	t.Helper()
 	home := t.TempDir()

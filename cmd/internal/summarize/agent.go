@@ -38,8 +38,8 @@ var errTooLong = errors.New("the answer is too long")
 
 // Summarize asks for a summary; the prompt says how long it should be. ctx limits the time.
 // If it ends, the program and everything it started are killed, and the error is the cause
-// of ctx. The program starts in an empty folder of its own, so that it reads no file of a
-// project. An unusable answer is an error of [Check].
+// of ctx. The program starts in an empty folder of its own, so that it does not
+// read a project's files. An unusable answer is an error of [Check].
 func (a Agent) Summarize(ctx context.Context, prompt string, _ int) (Result, error) {
 	return a.ask(ctx, prompt, Check)
 }

@@ -110,7 +110,7 @@ func (v Status) Active() (active []store.Entry, err error) {
 }
 
 // ListedActive describes the active conversations as a list does, see [listing.Row.Entry].
-// It opens no file that has not changed.
+// It opens only files that have changed.
 func (v Status) ListedActive() (active []store.Entry, err error) {
 	return v.listed(ofStatus(schema.Active))
 }

@@ -239,7 +239,7 @@ type leftOut struct {
 	state string     // of git, as in [git.State]
 	files []git.File // by path
 
-	opened int             // how many conversations were looked for in it
+	opened int             // how many conversations were searched for in it
 	held   map[string]bool // ids of what is on this machine; nil: not asked yet, or everything is
 	packs  string          // of [git.Packs] when git was asked
 }
