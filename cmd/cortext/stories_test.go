@@ -12,7 +12,7 @@ import (
 )
 
 // A story is a sequence of steps that independent random steps rarely make. Each step is git, a
-// git command that merges, or a verb of [telling]. took says that git takes something back.
+// git command that merges, or a verb of [telling]. took says whether git takes something back.
 type story struct {
 	steps string
 	took  bool

@@ -236,7 +236,7 @@ const squashed = "Squashed commit of the following:\n"
 
 // trailers returns the values of a trailer in a message. A squash leaves those of the commits
 // that it joined in the middle of the message, where git sees no trailers, and may indent them.
-// amid reports that no value is at the end, and that git made no such squash.
+// amid reports whether all values are in the middle of a message that is not such a squash.
 func trailers(message, name string) (values []string, amid bool) {
 	message = strings.TrimSpace(message)
 	end := strings.LastIndex(message, "\n\n")

@@ -64,7 +64,7 @@ func following(st *store.Store, result *Result, renamed []string) changes {
 	return c
 }
 
-// Files redacts files of a workspace, apart from logs and session.json.
+// A files redacts the files of a workspace other than logs and session.json.
 type files struct {
 	store   *store.Store
 	request *Request
