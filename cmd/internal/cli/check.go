@@ -193,10 +193,8 @@ func checkIn(cmd *cobra.Command, a *app, dir string, found func(store.Damage)) e
 func knownWorkspaces(a *app) []string {
 	known := registry.In(workspace.StateDir(a.machine()))
 	dirs := slices.Concat(known.Known(a.agentNames()), known.Workspaces.Seen())
-	if here, err := a.folder(); err == nil {
-		if root, err := store.Find(here); err == nil {
-			dirs = append(dirs, registry.RealDir(root))
-		}
+	if root, err := a.root(); err == nil {
+		dirs = append(dirs, registry.RealDir(root))
 	}
 	return registry.Distinct(dirs)
 }

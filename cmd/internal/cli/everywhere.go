@@ -22,11 +22,7 @@ import (
 // the one that the command works in.
 func (a *app) seen() []string {
 	known := registry.In(workspace.StateDir(a.machine())).Workspaces
-	here, err := a.folder()
-	if err != nil {
-		return known.Seen()
-	}
-	root, err := store.Find(here)
+	root, err := a.root()
 	if err != nil {
 		return known.Seen()
 	}

@@ -54,6 +54,15 @@ func (a *app) folder() (string, error) {
 	return dir, err
 }
 
+// root returns the folder of the workspace that the command works in.
+func (a *app) root() (string, error) {
+	dir, err := a.folder()
+	if err != nil {
+		return "", err
+	}
+	return store.Find(dir)
+}
+
 // file resolves a file named on the command line, relative to -C.
 func (a *app) file(name string) string {
 	if a.dir == "" || filepath.IsAbs(name) {

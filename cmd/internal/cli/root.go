@@ -20,7 +20,6 @@ import (
 	"cortext/cmd/internal/interrupt"
 	"cortext/cmd/internal/picker"
 	"cortext/inject"
-	"cortext/store"
 )
 
 // A Process is the environment the program was started with.
@@ -188,10 +187,9 @@ or another one, within a token budget.`,
 
 // inWorkspace reports whether a user at a terminal is in a workspace.
 func (a *app) inWorkspace() bool {
-	dir, err := a.folder()
-	if err != nil || !a.terminal.present() {
+	if !a.terminal.present() {
 		return false
 	}
-	_, err = store.Find(dir)
+	_, err := a.root()
 	return err == nil
 }

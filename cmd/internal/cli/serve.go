@@ -10,7 +10,6 @@ import (
 
 	"cortext/cmd/internal/companion"
 	"cortext/cmd/internal/registry"
-	"cortext/store"
 )
 
 func serveCommand(a *app) *cobra.Command {
@@ -48,11 +47,7 @@ func runServe(a *app, o companion.Serving) error {
 	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
 		a.screen.warn("other machines can reach " + visible(o.Addr) + ", and nothing is encrypted: whoever sees the traffic has the token")
 	}
-	dir, err := a.folder()
-	if err != nil {
-		return err
-	}
-	root, err := store.Find(dir)
+	root, err := a.root()
 	if err != nil {
 		return err
 	}
