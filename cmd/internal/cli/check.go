@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"cortext/cmd/internal/capture"
 	"cortext/cmd/internal/check"
 	"cortext/cmd/internal/fork"
 	"cortext/cmd/internal/registry"
@@ -98,7 +97,7 @@ func runCheck(ctx context.Context, a *app, w *opened) error {
 		a.screen.hint("a later cortext wrote these files: update cortext")
 	case standIns == len(found): // each says what to do
 	default:
-		a.screen.hint("cortext repair mends what it can; cortext repair --dry-run shows how")
+		a.screen.hint(hintToRepair)
 	}
 	if len(found) > 0 {
 		return errSilent
@@ -175,16 +174,16 @@ func runCheckAll(cmd *cobra.Command, a *app) error {
 
 // checkIn checks the workspace in a folder.
 func checkIn(cmd *cobra.Command, a *app, dir string, found func(store.Damage)) error {
-	ws, err := workspace.Open(a.env(cmd, dir))
+	w, err := a.openAt(cmd, dir)
 	if err != nil {
 		return err
 	}
-	defer ws.Close()
+	defer w.Close()
 	note := func(text string) { a.screen.warn(dir + ": " + text) }
-	for d := range check.New(ws, capture.New(ws)).Damage(cmd.Context(), note) {
+	for d := range check.New(w.Workspace, w.capture).Damage(cmd.Context(), note) {
 		found(d)
 	}
-	warnForks(ws, note)
+	warnForks(w.Workspace, note)
 	return cmd.Context().Err()
 }
 

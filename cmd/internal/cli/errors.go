@@ -103,6 +103,9 @@ var errInterrupted = fmt.Errorf("interrupted%w", errSilent)
 // hintToBegin says where conversations come from.
 const hintToBegin = "cortext new starts one, cortext sync imports those of your agents in this project"
 
+// hintToRepair says what to do about damage.
+const hintToRepair = "cortext repair mends what it can; cortext repair --dry-run shows how"
+
 func hintFor(err error) string {
 	var usage *usageError
 	var typ *workspace.TypeError
@@ -137,7 +140,7 @@ func hintFor(err error) string {
 	case errors.As(err, &stopped):
 		return stopped.Fix
 	case errors.As(err, new(*store.Damage)):
-		return "cortext repair mends what it can; cortext repair --dry-run shows how"
+		return hintToRepair
 	case errors.Is(err, syscall.ENOSPC) && !strings.Contains(err.Error(), "make room"):
 		return "make room on the disk and run it again"
 	case errors.Is(err, fs.ErrPermission) && !strings.Contains(err.Error(), "give yourself permission"):
