@@ -65,11 +65,13 @@ func (i Installer) SetUp(name string) (found bool) {
 
 // read reads a file of the workspace or, with homePrefix, of the user's home.
 func (i Installer) read(path string) (text string, ok bool, err error) {
-	if at, ok := strings.CutPrefix(path, homePrefix); ok {
-		return readHome(filepath.Join(i.ws.Env.Machine.Home, filepath.FromSlash(at)))
+	var b []byte
+	if file, ok := i.homeFile(path); ok {
+		b, err = os.ReadFile(file)
+	} else {
+		b, err = i.ws.Store.ReadFile(path)
 	}
-	b, err := i.ws.Store.ReadFile(path)
-	if errors.Is(err, store.ErrNotFound) {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, store.ErrNotFound) {
 		return "", false, nil
 	}
 	return string(b), err == nil, err
@@ -142,8 +144,8 @@ func (i Installer) Apply(changes []inject.Change) error {
 			}
 			continue
 		}
-		if at, ok := strings.CutPrefix(c.Path, homePrefix); ok {
-			if err := atomicfile.WriteLinked(filepath.Join(i.ws.Env.Machine.Home, filepath.FromSlash(at)), []byte(c.Text)); err != nil {
+		if file, ok := i.homeFile(c.Path); ok {
+			if err := atomicfile.WriteLinked(file, []byte(c.Text)); err != nil {
 				return err
 			}
 			continue
@@ -161,10 +163,8 @@ func (i Installer) Apply(changes []inject.Change) error {
 // homePrefix prefixes the path of a file in the user's home.
 const homePrefix = "~/"
 
-func readHome(file string) (text string, ok bool, err error) {
-	b, err := os.ReadFile(file)
-	if errors.Is(err, fs.ErrNotExist) {
-		return "", false, nil
-	}
-	return string(b), err == nil, err
+// homeFile returns the file that a path with homePrefix names; ok is false for other paths.
+func (i Installer) homeFile(path string) (file string, ok bool) {
+	at, ok := strings.CutPrefix(path, homePrefix)
+	return filepath.Join(i.ws.Env.Machine.Home, filepath.FromSlash(at)), ok
 }
