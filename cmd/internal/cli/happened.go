@@ -3,15 +3,11 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
-	"slices"
-	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"cortext/cmd/internal/hook"
-	"cortext/cmd/internal/workspace"
 )
 
 func happenedCommand(a *app) *cobra.Command {
@@ -28,9 +24,9 @@ func happenedCommand(a *app) *cobra.Command {
 }
 
 func runHappened(ctx context.Context, a *app, w *opened, list []string) error {
-	happened, err := events(list)
+	happened, err := hook.DecodeEvents(list)
 	if err != nil {
-		return err
+		return &usageError{err.Error(), "cortext calls this command itself"}
 	}
 	unlock, err := w.Store.LockCache("happened", turnWait)
 	if err != nil {
@@ -45,20 +41,3 @@ func runHappened(ctx context.Context, a *app, w *opened, list []string) error {
 
 // turnWait is how long the programs of one event wait for those of another.
 const turnWait = time.Minute
-
-// events parses the events that a hook passes on the command line.
-func events(words []string) ([]workspace.Event, error) {
-	size := hook.EventWords
-	if len(words)%size != 0 {
-		return nil, &usageError{fmt.Sprintf("%d arguments, not %d for each event", len(words), size), "cortext calls this command itself"}
-	}
-	var list []workspace.Event
-	for h := range slices.Chunk(words, size) {
-		count, err := strconv.Atoi(h[4])
-		if err != nil {
-			return nil, &usageError{fmt.Sprintf("%q is not a number of messages", h[4]), "cortext calls this command itself"}
-		}
-		list = append(list, workspace.Event{Name: h[0], Path: h[1], MessageID: h[2], Role: h[3], Count: count})
-	}
-	return list, nil
-}

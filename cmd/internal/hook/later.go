@@ -1,8 +1,10 @@
 package hook
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 
 	"cortext/cmd/internal/lifecycle"
@@ -82,10 +84,26 @@ func (p Program) allowed(w *workspace.Workspace) bool {
 	return yes && err == nil
 }
 
-// EventWords is the number of words per event on the command line of cortext happened.
-const EventWords = 5
+// eventWords is the number of words per event on the command line of cortext happened.
+const eventWords = 5
 
 // encodeEvent encodes an event for a command line. Each part may hold any character.
-func encodeEvent(h workspace.Event) [EventWords]string {
-	return [EventWords]string{h.Name, h.Path, h.MessageID, h.Role, strconv.Itoa(h.Count)}
+func encodeEvent(h workspace.Event) [eventWords]string {
+	return [eventWords]string{h.Name, h.Path, h.MessageID, h.Role, strconv.Itoa(h.Count)}
+}
+
+// DecodeEvents decodes the events on the command line of cortext happened.
+func DecodeEvents(words []string) ([]workspace.Event, error) {
+	if len(words)%eventWords != 0 {
+		return nil, fmt.Errorf("%d arguments, not %d for each event", len(words), eventWords)
+	}
+	var list []workspace.Event
+	for h := range slices.Chunk(words, eventWords) {
+		count, err := strconv.Atoi(h[4])
+		if err != nil {
+			return nil, fmt.Errorf("%q is not a number of messages", h[4])
+		}
+		list = append(list, workspace.Event{Name: h[0], Path: h[1], MessageID: h[2], Role: h[3], Count: count})
+	}
+	return list, nil
 }
