@@ -205,18 +205,18 @@ func isBelow(dir, file string) bool {
 
 // Sync is [capture.Capture.Sync] after cleaning up killed launches.
 func (l *Leftovers) Sync(ctx context.Context, o capture.SyncOptions) (*capture.SyncResult, error) {
-	failed := l.CleanUp(context.WithoutCancel(ctx))
-	out, err := l.capture.Sync(ctx, o)
-	if out != nil {
-		out.Errors = append(failed, out.Errors...)
-	}
-	return out, err
+	return l.cleanedUp(ctx, func() (*capture.SyncResult, error) { return l.capture.Sync(ctx, o) })
 }
 
 // Discover is [capture.Capture.Discover] after cleaning up killed launches.
 func (l *Leftovers) Discover(ctx context.Context) (*capture.SyncResult, error) {
+	return l.cleanedUp(ctx, func() (*capture.SyncResult, error) { return l.capture.Discover(ctx) })
+}
+
+// cleanedUp cleans up killed launches, then runs sync, and reports what either could not do.
+func (l *Leftovers) cleanedUp(ctx context.Context, sync func() (*capture.SyncResult, error)) (*capture.SyncResult, error) {
 	failed := l.CleanUp(context.WithoutCancel(ctx))
-	out, err := l.capture.Discover(ctx)
+	out, err := sync()
 	if out != nil {
 		out.Errors = append(failed, out.Errors...)
 	}
