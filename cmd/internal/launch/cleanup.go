@@ -33,10 +33,10 @@ func LeftoversOf(ws *workspace.Workspace, c *capture.Capture) *Leftovers {
 // launchLock names the lock that a launch holds while it runs.
 func launchLock(id string) string { return "launch/" + id }
 
-// CleanUp removes what killed launches left behind, and captures their sessions first. A
+// cleanUp removes what killed launches left behind, and captures their sessions first. A
 // launch was killed if no process holds its lock and its agent no longer runs. Whatever
-// CleanUp could not remove stays noted for the next time and is reported in the errors.
-func (l *Leftovers) CleanUp(ctx context.Context) (failed []error) {
+// cleanUp could not remove stays noted for the next time and is reported in the errors.
+func (l *Leftovers) cleanUp(ctx context.Context) (failed []error) {
 	files := map[string][]string{}
 	for _, id := range l.ws.Launches().IDs() {
 		files[id] = nil
@@ -50,7 +50,7 @@ func (l *Leftovers) CleanUp(ctx context.Context) (failed []error) {
 		if err != nil {
 			continue
 		}
-		if err := l.cleanUp(ctx, id, names); err != nil {
+		if err := l.cleanUpOne(ctx, id, names); err != nil {
 			failed = append(failed, err)
 		}
 		unlock()
@@ -109,9 +109,9 @@ func (l *Leftovers) end(id string) error {
 	return l.ws.Launches().Remove(id)
 }
 
-// cleanUp removes the files of a launch in the workspace, then what its note lists,
+// cleanUpOne removes the files of a launch in the workspace, then what its note lists,
 // and then the note.
-func (l *Leftovers) cleanUp(ctx context.Context, id string, names []string) error {
+func (l *Leftovers) cleanUpOne(ctx context.Context, id string, names []string) error {
 	note, noted := l.ws.Launches().Get(id)
 	if note.PID > 0 && capture.Runs(note.PID) || note.Unused {
 		return nil
@@ -215,7 +215,7 @@ func (l *Leftovers) Discover(ctx context.Context) (*capture.SyncResult, error) {
 
 // cleanedUp cleans up killed launches, then runs sync, and reports what either could not do.
 func (l *Leftovers) cleanedUp(ctx context.Context, sync func() (*capture.SyncResult, error)) (*capture.SyncResult, error) {
-	failed := l.CleanUp(context.WithoutCancel(ctx))
+	failed := l.cleanUp(context.WithoutCancel(ctx))
 	out, err := sync()
 	if out != nil {
 		out.Errors = append(failed, out.Errors...)

@@ -47,7 +47,7 @@ func (l *Launcher) Prepare(ctx context.Context, p *Plan, program Program) (_ *Ru
 			r.end()
 		}
 	}()
-	l.leftovers.CleanUp(ctx)
+	l.leftovers.cleanUp(ctx)
 	r.note = registry.Launch{
 		Agent: p.Agent.Name(), NativeID: p.Launch.NativeID, Payload: inject.PayloadID(p.Built.Payload.Text),
 		ID: e.Session.ID, Path: e.Path, After: p.Built.End, In: l.ws.Store.Root(), Began: l.ws.Env.Now(), Status: string(e.Session.Status), Messages: e.Session.MessageCount,
