@@ -66,7 +66,7 @@ func runCompact(ctx context.Context, a *app, w *opened, query string, o compactO
 	if err != nil {
 		return err
 	}
-	payloads, err := w.payloads.Budgets(ctx, e, target, payload.PreviewBudgets()...)
+	payloads, err := w.payloads.Budgets(ctx, e, target)
 	if err != nil {
 		return err
 	}

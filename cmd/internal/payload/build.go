@@ -208,12 +208,12 @@ func since(messages []schema.Message, at time.Time) int {
 	return 0
 }
 
-// Budgets shows the effect of each budget on a conversation: the payload of the strategy
-// that would be chosen and, if it leaves something out, the payload of
+// Budgets shows the effect of several budgets on a conversation, the default last: the payload
+// of the strategy that would be chosen and, if it leaves something out, the payload of
 // recent-plus-summary after it. The payloads have no texts.
-func (b *Builder) Budgets(ctx context.Context, e store.Entry, o Options, budgets ...int) ([]*resume.Payload, error) {
+func (b *Builder) Budgets(ctx context.Context, e store.Entry, o Options) ([]*resume.Payload, error) {
 	var list []*resume.Payload
-	for _, budget := range budgets {
+	for _, budget := range []int{2_000, 8_000, 32_000, 0} {
 		for _, strategy := range []string{o.Strategy, resume.RecentPlus} {
 			o := o
 			o.Budget, o.Strategy = budget, strategy
@@ -233,7 +233,3 @@ func (b *Builder) Budgets(ctx context.Context, e store.Entry, o Options, budgets
 	}
 	return list, nil
 }
-
-// PreviewBudgets returns the budgets that the preview of a compaction shows; 0 is the
-// default.
-func PreviewBudgets() []int { return []int{2_000, 8_000, 32_000, 0} }

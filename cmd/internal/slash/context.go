@@ -158,7 +158,7 @@ func (c *Commands) compactHere(ctx context.Context, agent inject.Agent, e inject
 	if err != nil {
 		return "", err
 	}
-	payloads, err := c.payloads.Budgets(ctx, entry, o, payload.PreviewBudgets()...)
+	payloads, err := c.payloads.Budgets(ctx, entry, o)
 	if err != nil {
 		return "", err
 	}
