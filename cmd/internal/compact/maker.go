@@ -124,7 +124,7 @@ func (m *maker) blocked(r summary.Range) error {
 	return nil
 }
 
-// A settingError would fail for every other range, too.
+// A settingError is a defect of the settings, so every other range would fail, too.
 type settingError struct{ err error }
 
 func (e *settingError) Error() string { return e.err.Error() }

@@ -24,15 +24,15 @@ func clearedName(agent, process string) string {
 const skippedMark = "skipped"
 
 // cleared records where the program continues from.
-func (h *handler) cleared(agent inject.Agent, e inject.Event, t *binding.Binding) error {
+func (h *handler) cleared(agent inject.Agent, e inject.Event, b *binding.Binding) error {
 	name := clearedName(agent.Name(), e.Process)
 	switch {
 	case h.ws.Removed.Skipped(agent.Name(), e.NativeID):
 		return h.ws.Store.WriteCache(name, []byte(skippedMark))
-	case !t.Bound() || t.Stopped:
+	case !b.Bound() || b.Stopped:
 		return h.ws.Store.WriteCache(name, nil)
 	}
-	return h.ws.Store.WriteCache(name, []byte(t.CurrentSegment().Path))
+	return h.ws.Store.WriteCache(name, []byte(b.CurrentSegment().Path))
 }
 
 // resumed activates the paused conversation of a session that the user resumed or branched
@@ -69,8 +69,8 @@ func (h *handler) began(ctx context.Context, agent inject.Agent, e inject.Event)
 		return err
 	}
 	name := clearedName(agent.Name(), e.Process)
-	b, ok := h.ws.Store.ReadCache(name)
-	at := string(b)
+	kept, ok := h.ws.Store.ReadCache(name)
+	at := string(kept)
 	if !ok { // the hook of the previous session's end did not run, or the cache is gone
 		at = h.capture.LaunchedConversation()
 		if gone, err := h.ws.Removed.Conversation(h.ws.Env.Machine.Getenv(capture.LaunchedFor)); err != nil {
@@ -85,11 +85,11 @@ func (h *handler) began(ctx context.Context, agent inject.Agent, e inject.Event)
 	if at == skippedMark {
 		return h.ws.Removed.Skip(agent.Name(), e.NativeID)
 	}
-	t, err := h.capture.Bind(agent, e.NativeID, "")
-	if err != nil || len(t.Segments) > 0 {
+	b, err := h.capture.Bind(agent, e.NativeID, "")
+	if err != nil || len(b.Segments) > 0 {
 		return err
 	}
-	err = h.capture.ContinueIn(agent, e, t, capture.Place{Path: at})
+	err = h.capture.ContinueIn(agent, e, b, capture.Place{Path: at})
 	if errors.Is(err, store.ErrNotFound) {
 		return nil
 	}

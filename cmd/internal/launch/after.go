@@ -87,11 +87,11 @@ func (l *Leftovers) wasUsed(n registry.Launch) (bool, error) {
 // hook already did.
 func (l *Leftovers) bind(agent inject.Agent, nativeID string, n registry.Launch) error {
 	return l.capture.Locked(agent.Name(), nativeID, func() error {
-		t, err := l.capture.Bind(agent, nativeID, "")
-		if err != nil || len(t.Segments) > 0 {
+		b, err := l.capture.Bind(agent, nativeID, "")
+		if err != nil || len(b.Segments) > 0 {
 			return err
 		}
-		return l.capture.ContinueIn(agent, inject.Event{NativeID: nativeID}, t, capture.Place{Path: n.Path, After: n.After})
+		return l.capture.ContinueIn(agent, inject.Event{NativeID: nativeID}, b, capture.Place{Path: n.Path, After: n.After})
 	})
 }
 
