@@ -49,24 +49,15 @@ func (s findRoutes) search(_ http.ResponseWriter, r *http.Request) (*answer, err
 	if err != nil {
 		return nil, err
 	}
-	sel, err := selectionOf(r)
+	l, err := s.openList(r, r.URL.Query().Get("workspace"))
 	if err != nil {
 		return nil, err
 	}
-	space, err := s.open(r)
-	if err != nil {
-		return nil, err
-	}
-	defer space.End()
-	l, err := space.listed(sel.Filter)
-	if err != nil {
-		return nil, err
-	}
-	defer l.Close()
-	sel.Filter.All = sel.Filter.All || len(sel.Filter.Statuses) == 0
-	from := search.Source{Store: space.Store, Open: space.Open, Index: search.OpenIndex(space.Store.Cache)}
+	defer l.close()
+	l.Filter.All = l.Filter.All || len(l.Filter.Statuses) == 0
+	from := search.Source{Store: l.space.Store, Open: l.space.Open, Index: search.OpenIndex(l.space.Store.Cache)}
 	defer from.Index.Close()
-	for _, i := range l.Select(sel.Filter) {
+	for _, i := range l.Select(l.Filter) {
 		from.Rows = append(from.Rows, l.Row(i))
 	}
 	var results []*search.Result
@@ -223,27 +214,18 @@ type encodedRow struct {
 
 // workspaceSessions answers GET /workspaces/{encodedPath}/sessions.
 func (s daemonRoutes) workspaceSessions(w http.ResponseWriter, r *http.Request) (*answer, error) {
-	sel, err := selectionOf(r)
+	l, err := s.openList(r, r.PathValue("encodedPath"))
 	if err != nil {
 		return nil, err
 	}
+	defer l.close()
 	if r.URL.Query().Get("limit") == "" {
-		sel.Limit = pageMost
+		l.Limit = pageMost
 	}
-	if len(sel.Filter.Statuses) == 0 {
-		sel.Filter.All = true
+	if len(l.Filter.Statuses) == 0 {
+		l.Filter.All = true
 	}
-	space, err := s.openNamed(r.PathValue("encodedPath"))
-	if err != nil {
-		return nil, err
-	}
-	defer space.End()
-	l, err := space.listed(sel.Filter)
-	if err != nil {
-		return nil, err
-	}
-	defer l.Close()
-	p, err := rowsOf(l, sel, "")
+	p, err := rowsOf(l.Listing, l.Selection, "")
 	if err != nil {
 		return nil, err
 	}
@@ -252,6 +234,6 @@ func (s daemonRoutes) workspaceSessions(w http.ResponseWriter, r *http.Request) 
 		d := describe(&p.rows[i])
 		list = append(list, encodedRow{d.ID, d.Name, d.Model, d.Status, d.UpdatedAt})
 	}
-	linkPages(w, r, sel, p.total)
+	linkPages(w, r, l.Selection, p.total)
 	return &answer{body: list}, nil
 }

@@ -68,31 +68,22 @@ type listPage struct {
 
 // list answers GET /api/sessions.
 func (s sessionRoutes) list(w http.ResponseWriter, r *http.Request) (*answer, error) {
-	sel, err := selectionOf(r)
+	l, err := s.openList(r, r.URL.Query().Get("workspace"))
 	if err != nil {
 		return nil, err
 	}
-	space, err := s.open(r)
+	defer l.close()
+	p, err := rowsOf(l.Listing, l.Selection, strings.TrimSpace(r.URL.Query().Get("q")))
 	if err != nil {
 		return nil, err
 	}
-	defer space.End()
-	l, err := space.listed(sel.Filter)
-	if err != nil {
-		return nil, err
-	}
-	defer l.Close()
-	p, err := rowsOf(l, sel, strings.TrimSpace(r.URL.Query().Get("q")))
-	if err != nil {
-		return nil, err
-	}
-	out := listPage{Sessions: []sessionMetadata{}, Total: p.total, Offset: sel.Offset}
+	out := listPage{Sessions: []sessionMetadata{}, Total: p.total, Offset: l.Offset}
 	for i := range p.rows {
 		out.Sessions = append(out.Sessions, describe(&p.rows[i]))
 	}
-	linkPages(w, r, sel, p.total)
+	linkPages(w, r, l.Selection, p.total)
 	if l.Stale() {
-		s.lists.refresh(space)
+		s.lists.refresh(l.space)
 	}
 	return &answer{body: out}, nil
 }
@@ -138,15 +129,41 @@ func rowsOf(l *listing.Listing, sel listing.Selection, words string) (out rows, 
 // allStatuses stands for all statuses.
 const allStatuses = "all"
 
-// listed lists the conversations. A filter with an unknown agent is an error: a misspelled name
-// would match no conversation.
-func (s *Space) listed(f listing.Filter) (*listing.Listing, error) {
-	for _, name := range f.Agents {
-		if !containsFold(s.Env.AgentNames(), name) {
-			return nil, invalid("agent=%q is not one of %v", name, s.Env.AgentNames())
+// A selected is the list of a workspace, with what a request selects of it.
+type selected struct {
+	*listing.Listing
+	listing.Selection
+	space *Space
+}
+
+func (l *selected) close() {
+	l.Close()
+	l.space.End()
+}
+
+// openList opens the list of a workspace, and reads the query. A filter with an unknown agent is
+// an error: a misspelled name would match no conversation.
+func (s *Server) openList(r *http.Request, root string) (*selected, error) {
+	sel, err := selectionOf(r)
+	if err != nil {
+		return nil, err
+	}
+	space, err := s.openNamed(root)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range sel.Filter.Agents {
+		if !containsFold(space.Env.AgentNames(), name) {
+			space.End()
+			return nil, invalid("agent=%q is not one of %v", name, space.Env.AgentNames())
 		}
 	}
-	return s.Listing(nil)
+	l, err := space.Listing(nil)
+	if err != nil {
+		space.End()
+		return nil, err
+	}
+	return &selected{l, sel, space}, nil
 }
 
 // selectionOf reads the filters, the order and the page from the query.
