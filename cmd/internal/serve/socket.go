@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/base64"
-	"errors"
 	"net/http"
 	"strings"
 	"time"
@@ -214,9 +213,6 @@ func (c *client) answer(ctx context.Context, e liveEvent) {
 }
 
 func failedRequest(ref string, err error) liveEvent {
-	if errors.Is(err, live.ErrClosed) {
-		err = &problem{status: http.StatusServiceUnavailable, detail: err.Error()}
-	}
 	p := problemOf(err)
 	return liveEvent{Type: "error", Ref: ref, Status: p.status, Detail: p.detail}
 }
