@@ -59,21 +59,19 @@ func (p *patch) apply(w *workspace.Workspace, e store.Entry) (store.Entry, error
 	if err != nil {
 		return e, err
 	}
-	try := e.Session.Clone()
-	for _, change := range changes {
-		if err := change(try); err != nil {
-			return e, err
+	all := func(x *schema.Session) error {
+		for _, change := range changes {
+			if err := change(x); err != nil {
+				return err
+			}
 		}
+		return nil
+	}
+	if err := all(e.Session.Clone()); err != nil {
+		return e, err
 	}
 	if len(changes) > 0 {
-		if e, _, err = organise.Apply(w, e, func(x *schema.Session) error {
-			for _, change := range changes {
-				if err := change(x); err != nil {
-					return err
-				}
-			}
-			return nil
-		}); err != nil {
+		if e, _, err = organise.Apply(w, e, all); err != nil {
 			return e, err
 		}
 	}
