@@ -145,28 +145,22 @@ func (s messageRoutes) events(w http.ResponseWriter, r *http.Request) (*answer, 
 	}
 	defer f.Leave()
 	st := s.newStream(w)
-	if st.alive() != nil {
-		return nil, nil
-	}
-	if st.send(f.Missed...) != nil {
+	if st.alive() != nil || st.send(f.Missed...) != nil {
 		return nil, nil
 	}
 	tick := time.NewTicker(aliveTime)
 	defer tick.Stop()
 	for {
-		var failed error
 		select {
 		case events, ok := <-f.Events:
-			if !ok {
+			if !ok || st.send(events...) != nil {
 				return nil, nil
 			}
-			failed = st.send(events...)
 		case <-tick.C:
-			failed = st.alive()
+			if st.alive() != nil {
+				return nil, nil
+			}
 		case <-r.Context().Done():
-			return nil, nil
-		}
-		if failed != nil {
 			return nil, nil
 		}
 	}
@@ -205,7 +199,6 @@ func (s findRoutes) listEvents(w http.ResponseWriter, r *http.Request) (*answer,
 	defer look.Stop()
 	defer alive.Stop()
 	for {
-		var failed error
 		select {
 		case <-look.C:
 			now, err := s.lists.tag(s.Server, root)
@@ -213,15 +206,16 @@ func (s findRoutes) listEvents(w http.ResponseWriter, r *http.Request) (*answer,
 				continue
 			}
 			last = now
-			failed = st.send(live.Event{Kind: live.ChangeEvent, Data: encodeLive(live.ChangeEvent, nil, nil)})
+			if st.send(live.Event{Kind: live.ChangeEvent, Data: encodeLive(live.ChangeEvent, nil, nil)}) != nil {
+				return nil, nil
+			}
 		case <-alive.C:
-			failed = st.alive()
+			if st.alive() != nil {
+				return nil, nil
+			}
 		case <-s.hub.Done():
 			return nil, nil
 		case <-r.Context().Done():
-			return nil, nil
-		}
-		if failed != nil {
 			return nil, nil
 		}
 	}
