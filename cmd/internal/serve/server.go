@@ -5,6 +5,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net"
@@ -170,11 +171,9 @@ func (s *Server) open(r *http.Request) (*Space, error) {
 
 // openNamed opens a workspace by its folder; "" names the server's own.
 func (s *Server) openNamed(root string) (*Space, error) {
-	if root == "" || root == s.Root {
-		return s.Open(s.Root)
+	root = cmp.Or(root, s.Root)
+	if root != s.Root && !slices.Contains(s.Workspaces(), root) {
+		return nil, &problem{status: http.StatusNotFound, detail: "cortext has not seen a workspace in " + root + ": run a cortext command there first"}
 	}
-	if slices.Contains(s.Workspaces(), root) {
-		return s.Open(root)
-	}
-	return nil, &problem{status: http.StatusNotFound, detail: "cortext has not seen a workspace in " + root + ": run a cortext command there first"}
+	return s.Open(root)
 }
