@@ -27,15 +27,11 @@ type Input struct {
 	Session *schema.Session
 	History schema.History
 	LeftOut []string // descriptions of what is missing, a few words each
-	Root    string   // files below it are shown relative to it; empty: the folder that contains most of them
 }
 
 // Write renders a conversation.
 func Write(to io.Writer, in *Input) error {
-	if in.Root == "" {
-		in.Root = call.Root(in.History.Tools)
-	}
-	w := writer{in: in, out: bufio.NewWriterSize(to, 1<<16), loose: in.History.LooseCalls(), asked: true}
+	w := writer{in: in, out: bufio.NewWriterSize(to, 1<<16), loose: in.History.LooseCalls(), root: call.Root(in.History.Tools), asked: true}
 	w.head()
 	for i := range in.History.Messages {
 		w.message(&in.History.Messages[i])
@@ -54,6 +50,7 @@ type writer struct {
 	in    *Input
 	out   *bufio.Writer
 	loose map[string][]string
+	root  string // files below it are shown relative to it
 	asked bool   // no answer has followed the last prompt
 	day   string // the date shown last
 	mark  string // number and time of the current message, until they are written
@@ -197,7 +194,7 @@ func (w *writer) call(id, name string) {
 		return
 	}
 	t.Output = shown.Clean(t.Output) // its lines are counted as they are shown
-	c := call.Describe(&t, w.in.Root)
+	c := call.Describe(&t, w.root)
 	mark := none
 	switch c.Result {
 	case call.Done:
