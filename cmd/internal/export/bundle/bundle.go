@@ -132,10 +132,7 @@ func (w *Writer) Close() error {
 }
 
 // A Checked is a bundle that Check has read and not refused.
-type Checked struct {
-	Files  int
-	limits Limits
-}
+type Checked struct{ limits Limits }
 
 // Read calls each with every file of a bundle that was checked, in order. An [*Error] means
 // that it has changed since.
@@ -207,7 +204,6 @@ func (z Zstd) Check(from io.Reader, b *Budget) (c Checked, err error) {
 	c.limits = b.limits
 	c.limits.Total = min(c.limits.Total, max(b.Left, 0))
 	n, err := z.unpack(from, c.limits, func(_ string, content io.Reader) error {
-		c.Files++
 		_, err := io.Copy(io.Discard, content)
 		return err
 	})

