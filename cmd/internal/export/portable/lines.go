@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"strconv"
+	"strings"
 
 	"cortext/schema"
 	"cortext/schema/jsonl"
@@ -136,22 +137,13 @@ const byteOrderMark = "\xEF\xBB\xBF"
 func hasPrefix(head []byte, parts ...string) bool {
 	text := start(head)
 	for i, part := range parts {
-		at := indexWithin(text, part, 24)
-		if at < 0 || i == 0 && at > 0 {
+		at := strings.Index(text, part)
+		if at < 0 || at > 24 || i == 0 && at > 0 {
 			return false
 		}
 		text = text[at+len(part):]
 	}
 	return true
-}
-
-func indexWithin(text, part string, most int) int {
-	for i := 0; i <= most && i+len(part) <= len(text); i++ {
-		if text[i:i+len(part)] == part {
-			return i
-		}
-	}
-	return -1
 }
 
 // ReadLines reads a document in JSON Lines. The error is a [*FormatError] if it is damaged.
