@@ -195,8 +195,7 @@ func (r *lineReader) line(raw []byte) error {
 	if r.all == nil {
 		return r.first(members)
 	}
-	kind, value := members[0].Name, members[0].Value
-	switch kind {
+	switch value := members[0].Value; members[0].Name {
 	case "tool":
 		t, err := schema.ParseTool(value)
 		if err == nil {
@@ -209,16 +208,29 @@ func (r *lineReader) line(raw []byte) error {
 			r.now.Messages = append(r.now.Messages, m)
 		}
 		return err
+	case "summary":
+		sum, err := schema.ParseSummary(value)
+		if err == nil {
+			r.now.Summaries = append(r.now.Summaries, sum)
+		}
+		return err
+	case "document":
+		return r.now.document(value)
+	case "attachment":
+		return r.now.attachment(value)
+	case "left_out":
+		r.now.LeftOut, err = texts(value)
+		return err
+	case "subagent":
+		return r.subagent(members)
 	case "end":
 		if string(value) != strconv.Itoa(r.lines) {
 			return errors.New("lines are missing or added: it says that there are " + string(value[:min(len(value), 20)]) + " before it")
 		}
 		r.ended = true
 		return nil
-	case "subagent":
-		return r.subagent(members)
 	}
-	return r.other(kind, value)
+	return errUnknownLine
 }
 
 func (r *lineReader) first(members []rawjson.Member) (err error) {
@@ -285,27 +297,6 @@ func (c *Conversation) subagent(id string) *Conversation {
 		}
 	}
 	return nil
-}
-
-// other reads the less common kinds of lines.
-func (r *lineReader) other(kind string, value []byte) error {
-	switch kind {
-	case "summary":
-		sum, err := schema.ParseSummary(value)
-		if err == nil {
-			r.now.Summaries = append(r.now.Summaries, sum)
-		}
-		return err
-	case "document":
-		return r.now.document(value)
-	case "attachment":
-		return r.now.attachment(value)
-	case "left_out":
-		list, err := texts(value)
-		r.now.LeftOut = list
-		return err
-	}
-	return errUnknownLine
 }
 
 func (c *Conversation) document(raw []byte) error {
