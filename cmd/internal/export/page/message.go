@@ -71,7 +71,7 @@ func (w *writer) event(m *schema.Message) {
 	w.out.raw("<details class=\"fold\"><summary>")
 	w.out.text(firstLine(shown.Clean(m.Content)))
 	w.out.raw("</summary>")
-	w.out.pre(shown.Clean(m.Content), "")
+	w.out.pre(m.Content, "")
 	w.out.raw("</details></div>\n")
 }
 
@@ -96,11 +96,7 @@ func (w *writer) answer(m *schema.Message) {
 
 // anchored writes a message that has only calls. They join the preceding calls.
 func (w *writer) anchored(m *schema.Message) {
-	ids := append(idsOf(m), w.loose[m.ID]...)
-	if len(ids) == 0 {
-		return
-	}
-	for i, id := range ids {
+	for i, id := range append(idsOf(m), w.loose[m.ID]...) {
 		anchor := 0
 		if i == 0 {
 			anchor = m.Number
@@ -186,7 +182,9 @@ func (w *writer) step(id, name string, m *schema.Message, anchor int) {
 	w.out.raw("</code> <span class=\"out\">")
 	w.out.text(shown.Clean(c.Outcome))
 	w.out.raw("</span></summary>\n<div class=\"body\">")
-	w.body(c, ok)
+	if ok {
+		w.body(c)
+	}
 	w.attachments(id)
 	w.out.raw("<p class=\"soft\"><a href=\"#" + w.prefix + "m" + strconv.Itoa(m.Number) + "\">#" + strconv.Itoa(m.Number) + "</a>")
 	if took := tookOf(w.in.History.Tools[id]); took != "" {
@@ -217,10 +215,7 @@ func (w *writer) attachments(id string) {
 }
 
 // body writes the details of a call.
-func (w *writer) body(c *call.Call, known bool) {
-	if !known {
-		return
-	}
+func (w *writer) body(c *call.Call) {
 	if c.Command != "" {
 		w.out.pre(c.Command, "sh")
 	}
