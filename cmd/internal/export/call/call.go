@@ -46,7 +46,7 @@ type Call struct {
 // Describe describes a call. Files below root are named relative to it.
 func Describe(t *schema.Tool, root string) Call {
 	in := fields(t.Input)
-	c := Call{Name: t.Name, Output: t.Output, File: within(root, in.text("filepath", "absolutepath", "notebookpath", "path", "file"))}
+	c := Call{Name: t.Name, Output: t.Output, File: within(root, in.file())}
 	switch notes.Outcome(*t) {
 	case notes.OK:
 		c.Result = Done
@@ -259,6 +259,11 @@ func (in input) text(names ...string) string {
 	return ""
 }
 
+// file returns the file that the call is about.
+func (in input) file() string {
+	return in.text("filepath", "absolutepath", "notebookpath", "path", "file")
+}
+
 // list returns the texts in a member that is a list.
 func (in input) list(name string) (list []string) {
 	items, err := rawjson.Array(in[name])
@@ -303,7 +308,7 @@ func Root(tools map[string]schema.Tool) string {
 	below := map[string]int{} // number of files below each folder
 	files := 0
 	for _, t := range tools {
-		file := fields(t.Input).text("filepath", "absolutepath", "notebookpath", "path", "file")
+		file := fields(t.Input).file()
 		if !path.IsAbs(file) {
 			continue
 		}
