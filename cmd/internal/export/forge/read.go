@@ -2,6 +2,7 @@ package forge
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,15 +21,14 @@ const (
 	onBranches = "*Messages on other branches: "
 	inProgress = " *(in progress)*"
 	nextHunk   = "@@"
+	foldEnd    = "</details>"
 	end        = "*Exported by cortext.*"
 
 	done, failed, none = "✓", "✗", "○" // how a call ended
 )
 
-// Our lines.
+// timePattern matches the date and time of a message. A date that is the one before it is left out.
 const timePattern = `(?:, (\d{1,2} [A-Z][a-z]+ \d{4}))?(?:, (\d\d:\d\d))?`
-
-const foldEnd = "</details>"
 
 // lacks says what Markdown does not carry.
 const lacks = "Markdown carries no ids, seconds, token counts, tags, sub-agents, agents but the last, or content of attachments"
@@ -137,8 +137,7 @@ func (r *reader) head() error {
 			continue
 		}
 		r.at++
-		switch m[1] {
-		case "Plan":
+		if m[1] == "Plan" {
 			s.Plan = r.plan()
 			continue
 		}
@@ -259,13 +258,11 @@ func (r *reader) next() error {
 		r.begin(schema.User, m[1], m[2])
 		return nil
 	}
-	if m := patterns().answerLine.FindStringSubmatch(l); m != nil {
-		r.begin(schema.Assistant, m[1], m[2])
-		return nil
-	}
-	if m := patterns().markLine.FindStringSubmatch(l); m != nil {
-		r.begin(schema.Assistant, m[1], m[2])
-		return nil
+	for _, p := range []*regexp.Regexp{patterns().answerLine, patterns().markLine} {
+		if m := p.FindStringSubmatch(l); m != nil {
+			r.begin(schema.Assistant, m[1], m[2])
+			return nil
+		}
 	}
 	if m := patterns().foldLine.FindStringSubmatch(l); m != nil {
 		if m[1] != "" {

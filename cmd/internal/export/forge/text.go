@@ -86,8 +86,9 @@ func (p place) escape(l string) int {
 
 // contain returns the Markdown of a text so that it cannot affect what follows, and so that
 // release can undo it: tags become text, a backslash precedes what looks like a line of ours or
-// defines something for the whole text, and an open code block is closed. A text whose code blocks two readers of Markdown may see in
-// different places is shown as typed, in a code block of its own.
+// defines something for the whole text, and an open code block is closed. A text whose code
+// blocks two readers of Markdown may see in different places is shown as typed, in a code block
+// of its own.
 func contain(s string, in place) string {
 	s = shown.Clean(s)
 	if !plain(s) || isTyped(s) {
