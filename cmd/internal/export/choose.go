@@ -20,7 +20,7 @@ func (e *RangeError) Error() string { return fmt.Sprintf("--from %s is after --t
 func choose(c *portable.Conversation, o Options) error {
 	keep := func(*schema.Message) bool { return true }
 	if o.From != "" || o.To != "" {
-		h := History(c)
+		h := historyOf(c)
 		from, to, err := limits(h.Messages, c.Messages, o)
 		if err != nil {
 			return err

@@ -89,7 +89,7 @@ func dataOf(c *portable.Conversation) ([]byte, error) {
 // onBranch returns what a page shows of a conversation: the branch that a resume continues,
 // the current calls on it, and the sub-agents that they started.
 func onBranch(c *portable.Conversation) portable.Conversation {
-	h := History(c)
+	h := historyOf(c)
 	on := portable.Conversation{Session: shownOf(c.Session), Messages: h.Messages, LeftOut: c.LeftOut}
 	on.Session.MessageCount = len(h.Messages)
 	if h.Aside > 0 {

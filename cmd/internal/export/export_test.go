@@ -211,7 +211,7 @@ func TestPageData(t *testing.T) {
 		if err != nil || !ok {
 			t.Fatal(err)
 		}
-		h := History(&g.Conversation)
+		h := historyOf(&g.Conversation)
 		if len(c.Messages) != len(h.Messages) || len(c.Tools) != 5 || len(c.Subagents) != 1 || c.Session.ID != g.Session.ID || len(c.LeftOut) != 1 || len(c.Warnings) != 0 {
 			t.Fatalf("%d messages, %d tools, %d sub-agents, left out %q", len(c.Messages), len(c.Tools), len(c.Subagents), c.LeftOut)
 		}

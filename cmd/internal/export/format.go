@@ -40,7 +40,7 @@ func Formats() []Format {
 			return portable.WriteLines(w, &g.Conversation)
 		}},
 		{"md", false, func(_ context.Context, w io.Writer, g *Gathered) error {
-			return forge.Write(w, &forge.Input{Session: g.Session, History: History(&g.Conversation), LeftOut: g.LeftOut})
+			return forge.Write(w, &forge.Input{Session: g.Session, History: historyOf(&g.Conversation), LeftOut: g.LeftOut})
 		}},
 		{"html", false, writePage},
 	}

@@ -269,9 +269,9 @@ func number(lines []schema.Message) {
 	}
 }
 
-// History returns the branch of a conversation that a resume continues, with the numbers of
+// historyOf returns the branch of a conversation that a resume continues, with the numbers of
 // its messages.
-func History(c *portable.Conversation) schema.History {
+func historyOf(c *portable.Conversation) schema.History {
 	h := schema.History{Tools: map[string]schema.Tool{}}
 	h.Messages, h.Aside = schema.Branch(countingMessages(c.Messages))
 	for _, t := range counting(c.Tools, func(t *schema.Tool) (string, int64) { return t.ID, t.Precedence() }) {

@@ -111,7 +111,7 @@ func contentsOf(c *portable.Conversation, content map[string][]byte) {
 }
 
 func pageOf(c *portable.Conversation, content func(string) ([]byte, bool)) *page.Input {
-	in := &page.Input{Session: c.Session, History: History(c), LeftOut: c.LeftOut, Content: content}
+	in := &page.Input{Session: c.Session, History: historyOf(c), LeftOut: c.LeftOut, Content: content}
 	for i := range c.Subagents {
 		sub := &c.Subagents[i].Conversation
 		in.Subagents = append(in.Subagents, page.Subagent{Input: *pageOf(sub, content), Call: startedBy(sub)})

@@ -150,7 +150,7 @@ func Changed(added, removed int) string {
 func (c *Call) edits(in input) {
 	add := func(in input) {
 		before, after := in.text("oldstring", "oldstr", "old"), in.text("newstring", "newstr", "new", "newsource")
-		hunks := Diff(before, after)
+		hunks := diff(before, after)
 		c.Diff = append(c.Diff, hunks...)
 		for _, h := range hunks {
 			for _, l := range h {

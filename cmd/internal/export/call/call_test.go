@@ -59,7 +59,7 @@ func TestDiff(t *testing.T) {
 		if strings.Join(old, "\n") != strings.Join(a, "\n") || strings.Join(changed, "\n") != strings.Join(b, "\n") {
 			t.Fatalf("%q and %q: %q, %q", before, after, old, changed)
 		}
-		for _, h := range Diff(before, after) {
+		for _, h := range diff(before, after) {
 			for _, l := range h {
 				if l.Before >= 0 && a[l.Before] != l.Text || l.New >= 0 && b[l.New] != l.Text {
 					t.Fatalf("%q and %q: %+v", before, after, l)
@@ -67,7 +67,7 @@ func TestDiff(t *testing.T) {
 			}
 		}
 	}
-	if len(Diff("same\n", "same\n")) != 0 {
+	if len(diff("same\n", "same\n")) != 0 {
 		t.Error("equal texts differ")
 	}
 }

@@ -18,8 +18,8 @@ const context = 3
 // mostCells limits the work of comparing two texts: the product of their numbers of lines.
 const mostCells = 4 << 20
 
-// Diff compares two texts line by line.
-func Diff(before, after string) []Hunk {
+// diff compares two texts line by line.
+func diff(before, after string) []Hunk {
 	a, b := split(before), split(after)
 	head := 0
 	for head < len(a) && head < len(b) && a[head] == b[head] {

@@ -56,9 +56,9 @@ var script string
 // Style returns the style sheet that fragments need.
 func Style() string { return style }
 
-// Policy returns the Content-Security-Policy of a page. It allows the page's own style and
+// policy returns the Content-Security-Policy of a page. It allows the page's own style and
 // script, by hash, and images embedded in the page.
-func Policy() string {
+func policy() string {
 	return "default-src 'none'; style-src '" + hash(style) + "'; script-src '" + hash(script) + "'; img-src data:; base-uri 'none'; form-action 'none'"
 }
 
@@ -73,7 +73,7 @@ func (r *Renderer) Page(to io.Writer, in *Input) error {
 	w := newWriter(r.html(io.MultiWriter(to, page)), in)
 	title := shown.Clean(in.Session.DisplayTitle())
 	w.out.raw("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta http-equiv=\"Content-Security-Policy\" content=\"")
-	w.out.text(Policy())
+	w.out.text(policy())
 	w.out.raw("\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n<meta name=\"referrer\" content=\"no-referrer\">\n" + generator + "\n<title>")
 	w.out.text(title)
 	w.out.raw("</title>\n<style>" + style + "</style>\n</head>\n<body>\n<a class=\"skip\" href=\"#talk\">To the conversation</a>\n<div class=\"page\">\n")
