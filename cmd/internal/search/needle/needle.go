@@ -33,7 +33,7 @@ type Needle struct {
 func Any() *Needle { return &Needle{any: true} }
 
 // New returns a needle for a text that is valid UTF-8. With fold, texts that differ only
-// in case are equal, as [Fold] says.
+// in case are equal, as [find.FoldRune] says.
 func New(text string, fold bool) *Needle {
 	n := &Needle{fold: fold}
 	if fold {
