@@ -356,11 +356,11 @@ func (f *finder) find(q query) (first answer, rest func() (answer, bool)) {
 		return first, nil
 	}
 	most := min(len(among), atOnce)
-	scores, _ := f.scores(q, among[:most], number)
+	scores := f.scores(q, among[:most], number)
 	first = ranked(q, among, scores)
 	first.whole = most == len(among)
 	if first.whole && len(f.hidden) <= atOnce {
-		first.hidden = f.count(q, f.hidden, number)
+		first.hidden = len(f.scores(q, f.hidden, number))
 		f.keep(first)
 		return first, nil
 	}
@@ -373,7 +373,7 @@ func (f *finder) find(q query) (first answer, rest func() (answer, bool)) {
 		for i := range parts {
 			from, to := len(left)*i/len(parts), len(left)*(i+1)/len(parts)
 			wait.Go(func() {
-				part, _ := f.scores(q, left[from:to], number)
+				part := f.scores(q, left[from:to], number)
 				for k := range part {
 					part[k] += int64(most + from)
 				}
@@ -385,7 +385,7 @@ func (f *finder) find(q query) (first answer, rest func() (answer, bool)) {
 			all = append(all, part...)
 		}
 		whole := ranked(q, among, all)
-		whole.hidden, whole.whole = f.count(q, f.hidden, number), true
+		whole.hidden, whole.whole = len(f.scores(q, f.hidden, number)), true
 		return whole, f.newest.Load() == number
 	}
 }
@@ -412,12 +412,12 @@ func (f *finder) given(q query, at []int) answer {
 // keep caches a whole answer, for queries that extend it.
 func (f *finder) keep(a answer) { f.answers = append(f.answers, a) }
 
-// scores returns the score of each match and its place in among, packed. It returns false
-// if another query arrives in the meantime.
-func (f *finder) scores(q query, among []int, number int64) (packed []int64, current bool) {
+// scores returns the score of each match and its place in among, packed. It returns nothing if
+// another query arrives in the meantime.
+func (f *finder) scores(q query, among []int, number int64) (packed []int64) {
 	for from := 0; from < len(among); from += between {
 		if f.newest.Load() != number {
-			return nil, false
+			return nil
 		}
 		part := among[from:min(from+between, len(among))]
 		f.index.grow(part[len(part)-1] + 1)
@@ -427,12 +427,7 @@ func (f *finder) scores(q query, among []int, number int64) (packed []int64, cur
 			}
 		}
 	}
-	return packed, true
-}
-
-func (f *finder) count(q query, among []int, number int64) int {
-	packed, _ := f.scores(q, among, number)
-	return len(packed)
+	return packed
 }
 
 // ranked returns the answer for packed scores in the order of among.
