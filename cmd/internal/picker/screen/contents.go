@@ -54,7 +54,7 @@ func (c *contents) makeIndex() tea.Cmd {
 	x := c.finder.index
 	return after(indexAfter, c.work.do(func() tea.Msg {
 		x.grow(len(x.entries))
-		return indexed{x}
+		return nil
 	}))
 }
 

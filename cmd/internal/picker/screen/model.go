@@ -57,8 +57,7 @@ func newModel(ctx context.Context, o picker.Options) *model {
 
 // Messages to the model, besides those of keys and mouse.
 type (
-	indexed struct{ of *index }
-	found   struct {
+	found struct {
 		of     *finder
 		answer answer
 	}
@@ -132,8 +131,6 @@ func (m *model) update(msg tea.Msg) tea.Cmd {
 		return m.then(nil)
 	case wheelLater:
 		return tea.Tick(msg.after, func(time.Time) tea.Msg { return wheelDue{} })
-	case indexed:
-		return nil
 	case found:
 		if m.said.on || msg.of != m.finder || msg.answer.query.text != m.words.String() {
 			return nil
