@@ -48,26 +48,22 @@ func (f *frame) hints() (all []hint) {
 	add(f.answer.hidden > 0 && !f.said.on, hint{key: "h", does: "hidden", rank: 20, letter: true})
 	add(len(f.list.items) > 0, hint{key: "y", does: "copy id", rank: 21, letter: true})
 	add(f.o.Search != nil && !f.said.on, hint{key: "/", does: "said", rank: 7, letter: typing})
-	switch {
-	case f.l.preview == instead:
-		add(true, hint{key: "^o", does: "list", rank: 3})
-	case f.l.preview == nowhere:
-		add(true, hint{key: "^o", does: "preview", rank: 3})
-	}
-	add(f.o.Everywhere != nil, hint{key: "^a", does: map[bool]string{false: "all workspaces", true: "this workspace"}[f.everywhere], rank: 22})
+	add(f.l.preview == instead, hint{key: "^o", does: "list", rank: 3})
+	add(f.l.preview == nowhere, hint{key: "^o", does: "preview", rank: 3})
+	add(f.o.Everywhere != nil && !f.everywhere, hint{key: "^a", does: "all workspaces", rank: 22})
+	add(f.o.Everywhere != nil && f.everywhere, hint{key: "^a", does: "this workspace", rank: 22})
 	add(!typing, hint{key: "?", does: "keys", rank: 2})
 	add(typing, hint{key: "f1", does: "keys", rank: 2})
+	back := "leave"
 	switch {
 	case f.said.on:
-		add(true, hint{key: "esc", does: "list", rank: 1})
+		back = "list"
 	case !f.words.empty():
-		add(true, hint{key: "esc", does: "clear", rank: 1})
+		back = "clear"
 	case f.inList:
-		add(true, hint{key: "esc", does: "words", rank: 1})
-	default:
-		add(true, hint{key: "esc", does: "leave", rank: 1})
+		back = "words"
 	}
-	return all
+	return append(all, hint{key: "esc", does: back, rank: 1})
 }
 
 // bottom draws the last line.
