@@ -38,11 +38,8 @@ func (c *Commands) session(ctx context.Context, agent inject.Agent, e inject.Eve
 	if said != "" || err != nil {
 		return said, err
 	}
-	var invalid *organise.InputError
-	var title *workspace.TitleError
-	err = change(c.ws, entry)
-	switch {
-	case errors.As(err, &invalid), errors.As(err, &title):
+	switch err := change(c.ws, entry); {
+	case errors.As(err, new(*organise.InputError)), errors.As(err, new(*workspace.TitleError)):
 		return Prefix + err.Error() + ". Nothing was changed.", nil
 	case err != nil:
 		return "", err

@@ -125,15 +125,16 @@ func (c *Commands) payload(ctx context.Context, agent inject.Agent, e store.Entr
 		return "", err
 	}
 	intro := Prefix + "the conversation " + workspace.Plain(e.Session.DisplayTitle()) + " is resumed here.\n\n"
+	warn := func(text string) { intro = Prefix + "warning: " + workspace.Plain(text) + "\n" + intro }
 	for _, warning := range r.Payload.Warnings {
-		intro = Prefix + "warning: " + workspace.Plain(warning.Text) + "\n" + intro
+		warn(warning.Text)
 	}
 	lost, err := c.checks.Lost(context.Background(), e)
 	switch {
 	case errors.As(err, new(*store.StandInError)):
-		intro = Prefix + "warning: " + workspace.Plain(err.Error()) + "\n" + intro
+		warn(err.Error())
 	case err == nil && lost != nil:
-		intro = Prefix + "warning: " + workspace.Plain(lost.String()) + "\n" + intro
+		warn(lost.String())
 	}
 	altered := limits.Note != "" && strings.ContainsAny(r.Payload.Text, "<>")
 	if altered {
