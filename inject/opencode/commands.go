@@ -35,11 +35,10 @@ func commandChanges(files []setup.File, read inject.ReadFile) ([]inject.Change, 
 	}
 	changes := []inject.Change{all}
 	for _, c := range former {
-		switch c.Action {
-		case inject.Create:
+		if c.Action == inject.Create {
 			continue // it does not exist
-		case inject.Keep:
-		default:
+		}
+		if c.Action != inject.Keep {
 			c.Action = inject.Remove
 		}
 		changes = append(changes, c)

@@ -173,9 +173,7 @@ func outcome(t *schema.Tool, s state) {
 			t.Output = s.Partial + "\n\n" + s.Error
 		}
 	default: // pending, running
-		if t.Output = s.Output; t.Output == "" {
-			t.Output = s.Partial
-		}
+		t.Output = cmp.Or(s.Output, s.Partial)
 		return
 	}
 	t.Success = &ok
@@ -257,12 +255,7 @@ func (w *walk) isOurs(id string, p userPrompt) bool {
 // callID returns the agent's id of a call, made unique for model servers that restart
 // their count.
 func (w *walk) callID(v part, message string, n int) string {
-	id := v.CallID
-	if id == "" {
-		if id = v.ID; id == "" {
-			id = message + "#" + strconv.Itoa(n)
-		}
-	}
+	id := cmp.Or(v.CallID, v.ID, message+"#"+strconv.Itoa(n))
 	if !w.calls[id] && (!inject.IsCounted(id) || !w.calledBefore(id)) {
 		w.calls[id] = true
 		return id

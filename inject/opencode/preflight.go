@@ -1,6 +1,7 @@
 package opencode
 
 import (
+	"slices"
 	"strings"
 
 	"cortext/inject"
@@ -42,19 +43,13 @@ func answers(m inject.Machine, c config) bool {
 // keyed reports whether a variable may hold a provider's key. The list of models that
 // the program fetched defines which variables count.
 func keyed(m inject.Machine) bool {
+	isSet := func(name string) bool { return m.Getenv(name) != "" }
 	for _, p := range knownModels(m) {
-		for _, name := range p.Env {
-			if m.Getenv(name) != "" {
-				return true
-			}
-		}
-	}
-	for _, name := range keyVariables {
-		if m.Getenv(name) != "" {
+		if slices.ContainsFunc(p.Env, isSet) {
 			return true
 		}
 	}
-	return false
+	return slices.ContainsFunc(keyVariables, isSet)
 }
 
 // keyVariables are the variables of well-known providers, in case the list is missing.
