@@ -223,7 +223,7 @@ func (d *document) place(at int) (line, column int) {
 
 func (d *document) invalidAt(at int, why string) error {
 	line, column := d.place(at)
-	return &InvalidError{line, column, why}
+	return &invalidError{line, column, why}
 }
 
 // shape returns the error for a value that is valid JSON but has the wrong shape.

@@ -90,7 +90,7 @@ func without(t *testing.T, value, was []byte, path string) string {
 func FuzzSettings(f *testing.F) {
 	f.Fuzz(func(t *testing.T, have []byte) {
 		given := bytes.Clone(have)
-		want, changes, err := hooks.Settings(have)
+		want, changes, err := hooks.settings(have)
 		if !bytes.Equal(have, given) {
 			t.Fatal("the input was written to")
 		}
@@ -99,7 +99,7 @@ func FuzzSettings(f *testing.F) {
 			before = []byte("{}")
 		}
 		if err != nil {
-			var invalid *InvalidError
+			var invalid *invalidError
 			if errors.As(err, &invalid) && (invalid.Line < 1 || invalid.Line > bytes.Count(have, []byte("\n"))+1 || invalid.Column < 1 || invalid.Column > len(have)+1) {
 				t.Errorf("no such place: %v", err)
 			}
@@ -115,7 +115,7 @@ func FuzzSettings(f *testing.F) {
 		if err := rawjson.Valid(after); err != nil {
 			t.Fatalf("%v in\n%s", err, after)
 		}
-		again, none, err := hooks.Settings(want)
+		again, none, err := hooks.settings(want)
 		if err != nil || len(none) > 0 || !bytes.Equal(again, want) {
 			t.Errorf("again %q, %v:\n%s", none, err, again)
 		}

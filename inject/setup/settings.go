@@ -70,11 +70,11 @@ func (h Hooks) runs(line, event string) bool {
 	return regexp.MustCompile(`cortext(-hook)?(\.exe)?["']?( hook)? ` + h.Agent + ` ` + event + `\b`).MatchString(line)
 }
 
-// Settings returns a settings file with cortext's hooks in it, and a line for each
+// settings returns a settings file with cortext's hooks in it, and a line for each
 // change. have is the file's content, empty if there is none. Existing content stays byte for
 // byte, including a hook of cortext's that the user changed. If there is nothing to
-// change, it returns have itself. A file that is not JSON is an [*InvalidError].
-func (h Hooks) Settings(have []byte) (want []byte, changes []string, err error) {
+// change, it returns have itself. A file that is not JSON is an [*invalidError].
+func (h Hooks) settings(have []byte) (want []byte, changes []string, err error) {
 	d := newDocument(have)
 	if h.Comments {
 		d.text = inject.BlankComments(d.text)
@@ -175,7 +175,7 @@ func (h Hooks) Install(f Form, settings []string, o inject.InstallOptions, read 
 		h.StatusLine = ""
 	}
 	for _, file := range settings {
-		c, err := h.Change(file, read)
+		c, err := h.change(file, read)
 		if err != nil {
 			return nil, err
 		}
@@ -184,13 +184,13 @@ func (h Hooks) Install(f Form, settings []string, o inject.InstallOptions, read 
 	return changes, nil
 }
 
-// Change returns the change that Settings makes to the file at path.
-func (h Hooks) Change(path string, read inject.ReadFile) (inject.Change, error) {
+// change returns the change that settings makes to the file at path.
+func (h Hooks) change(path string, read inject.ReadFile) (inject.Change, error) {
 	have, ok, err := read(path)
 	if err != nil {
 		return inject.Change{}, err
 	}
-	want, notes, err := h.Settings([]byte(have))
+	want, notes, err := h.settings([]byte(have))
 	if err != nil {
 		return inject.Change{}, fmt.Errorf("%s: %w: nothing was changed", path, err)
 	}
@@ -234,14 +234,14 @@ func (d *document) renew(groups []byte, h Hooks, event string) (found, renewed b
 	return found, renewed, nil
 }
 
-// An InvalidError says where settings.json stops being editable JSON. Line and Column
+// An invalidError says where settings.json stops being editable JSON. Line and Column
 // count from 1; columns are in characters.
-type InvalidError struct {
+type invalidError struct {
 	Line, Column int
 	Why          string
 }
 
-func (e *InvalidError) Error() string {
+func (e *invalidError) Error() string {
 	return fmt.Sprintf("line %d, column %d: %s", e.Line, e.Column, e.Why)
 }
 

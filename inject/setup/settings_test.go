@@ -67,7 +67,7 @@ func TestSettings(t *testing.T) {
 		after := read(t, filepath.Join("testdata/settings", dir.Name(), "want.json"))
 		for form, f := range forms {
 			name, have, want := dir.Name()+", "+form, f(before), f(after)
-			got, lines, err := hooks.Settings([]byte(have))
+			got, lines, err := hooks.settings([]byte(have))
 			if err != nil || string(got) != want {
 				t.Errorf("%s: %v\n%s\nnot\n%s", name, err, got, want)
 			}
@@ -78,7 +78,7 @@ func TestSettings(t *testing.T) {
 			if !slices.Equal(lines, added) {
 				t.Errorf("%s: changes %q", name, lines)
 			}
-			if again, lines, err := hooks.Settings(got); err != nil || lines != nil || !bytes.Equal(again, got) {
+			if again, lines, err := hooks.settings(got); err != nil || lines != nil || !bytes.Equal(again, got) {
 				t.Errorf("%s: a second time gives %q, %v\n%s", name, lines, err, again)
 			}
 		}
@@ -99,12 +99,12 @@ func TestNewSettings(t *testing.T) {
 		{"{}", strings.TrimSuffix(fresh, "\n")},
 		{bom + "{\r\n}\r\n", bom + crlf},
 	} {
-		got, changes, err := hooks.Settings([]byte(c.have))
+		got, changes, err := hooks.settings([]byte(c.have))
 		if err != nil || len(changes) != len(hooks.Events) || string(got) != c.want {
 			t.Errorf("%q: changes %q, %v\n%s", c.have, changes, err, got)
 		}
 	}
-	if got, _, err := hooks.Settings(nil); err != nil || string(got) != fresh {
+	if got, _, err := hooks.settings(nil); err != nil || string(got) != fresh {
 		t.Errorf("not there: %v\n%s", err, got)
 	}
 }
@@ -136,15 +136,15 @@ func TestSettingsErrors(t *testing.T) {
 		{`{"hooks": {"Stop": [{"hooks": [{"command": 1, "command": "x"}]}]}}`, 1, 47, `"command" appears twice`},
 		{strings.Repeat("[", rawjson.MaxDepth+1), 1, rawjson.MaxDepth + 1, "nested deeper than 10000"},
 	} {
-		want, changes, err := hooks.Settings([]byte(c.have))
+		want, changes, err := hooks.settings([]byte(c.have))
 		if err == nil || want != nil || changes != nil {
 			t.Errorf("%.40q: no error, or more than an error: %v", c.have, err)
 			continue
 		}
-		var invalid *InvalidError
+		var invalid *invalidError
 		if errors.As(err, &invalid) != (c.line > 0) || !strings.HasSuffix(err.Error(), c.why) {
 			t.Errorf("%.40q: %T %v", c.have, err, err)
-		} else if c.line > 0 && *invalid != (InvalidError{c.line, c.column, c.why}) {
+		} else if c.line > 0 && *invalid != (invalidError{c.line, c.column, c.why}) {
 			t.Errorf("%.40q: %v, not line %d, column %d", c.have, err, c.line, c.column)
 		}
 	}
@@ -161,26 +161,26 @@ func TestEarlier(t *testing.T) {
 	if old == full {
 		t.Fatal("nothing replaced")
 	}
-	got, changes, err := hooks.Settings([]byte(old))
+	got, changes, err := hooks.settings([]byte(old))
 	if err != nil || string(got) != full || !slices.Equal(changes, []string{"hook Stop: new wording"}) {
 		t.Errorf("changes %q, %v\n%s", changes, err, got)
 	}
 	for _, users := range []string{`"exec cortext hook claude Stop \"$@\" || :"`, `"cortext hook claude Stop"`, `"/opt/cortext-hook claude Stop"`} {
 		have := strings.Replace(full, now, users, 1)
-		if got, changes, err := hooks.Settings([]byte(have)); err != nil || changes != nil || string(got) != have {
+		if got, changes, err := hooks.settings([]byte(have)); err != nil || changes != nil || string(got) != have {
 			t.Errorf("%s: changes %q, %v\n%s", users, changes, err, got)
 		}
 	}
 	// Another event's hook, or an entry of another shape, is not ours.
 	for _, users := range []string{`"cortext hook claude Stopping"`, `"old"`, `["cortext hook claude Stop"]`} {
 		have := strings.Replace(full, now, users, 1)
-		if _, changes, err := hooks.Settings([]byte(have)); err != nil || !slices.Equal(changes, []string{"hook Stop"}) {
+		if _, changes, err := hooks.settings([]byte(have)); err != nil || !slices.Equal(changes, []string{"hook Stop"}) {
 			t.Errorf("%s: changes %q, %v", users, changes, err)
 		}
 	}
 	for _, shape := range []string{`1`, `"cortext hook claude Stop"`, `["cortext hook claude Stop"]`, `{"hooks": {"x": {"command": "cortext hook claude Stop"}}}`, `{"hooks": null}`, `{"hooks": [1, [], {}]}`} {
 		have := `{"hooks": {"Stop": [` + shape + `]}}`
-		if got, changes, err := hooks.Settings([]byte(have)); err != nil || !slices.Contains(changes, "hook Stop") || !strings.HasPrefix(string(got), have[:len(have)-3]+", {") {
+		if got, changes, err := hooks.settings([]byte(have)); err != nil || !slices.Contains(changes, "hook Stop") || !strings.HasPrefix(string(got), have[:len(have)-3]+", {") {
 			t.Errorf("%s: changes %q, %v\n%s", have, changes, err, got)
 		}
 	}
@@ -267,18 +267,18 @@ func TestComments(t *testing.T) {
 	} {
 		for _, eol := range []string{"\n", "\r\n"} {
 			have := strings.ReplaceAll(c.have, "\n", eol)
-			got, _, err := h.Settings([]byte(have))
+			got, _, err := h.settings([]byte(have))
 			if err != nil || strings.Join(strings.Fields(string(got)), "") != strings.Join(strings.Fields(c.want), "") {
 				t.Errorf("%s\nbecomes\n%s\nnot\n%s\n%v", have, got, c.want, err)
 				continue
 			}
-			if again, lines, err := h.Settings(got); err != nil || lines != nil || !bytes.Equal(again, got) {
+			if again, lines, err := h.settings(got); err != nil || lines != nil || !bytes.Equal(again, got) {
 				t.Errorf("a second time %s\nbecomes\n%s: %v", got, again, err)
 			}
 		}
 	}
 	for _, have := range []string{"{ /* open", "{\"a\": 1, // x\n}", "{} / {}"} {
-		if got, _, err := h.Settings([]byte(have)); err == nil {
+		if got, _, err := h.settings([]byte(have)); err == nil {
 			t.Errorf("%s becomes %s", have, got)
 		}
 	}
