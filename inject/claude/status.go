@@ -50,7 +50,7 @@ func (agent) UserStatusLine(m inject.Machine) string {
 			Command string `json:"command"`
 		} `json:"statusLine"`
 	}
-	dir := cmp.Or(m.Getenv("CLAUDE_CONFIG_DIR"), filepath.Join(m.Home, ".claude"))
+	dir := configDir(m)
 	if !filepath.IsAbs(dir) || inject.ReadJSON(filepath.Join(dir, "settings.json"), &settings) != nil {
 		return ""
 	}
