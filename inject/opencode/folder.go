@@ -141,7 +141,7 @@ func subagentsOfFile(file string) ([]inject.Subagent, error) {
 		return nil, nil
 	}
 	children := map[string][]string{} // by parent
-	ids := map[string]string{}
+	ids := map[string]string{file: parseMeta(begin(b)).ID}
 	for _, f := range (tree{filepath.Dir(filepath.Dir(file))}).jsonIn(filepath.Base(filepath.Dir(file)), "") {
 		if b, err := readSmall(f); err == nil && kindOf(b) == oldSession {
 			m := parseMeta(begin(b))
@@ -152,10 +152,7 @@ func subagentsOfFile(file string) ([]inject.Subagent, error) {
 	var list []inject.Subagent
 	seen := map[string]bool{file: true}
 	for todo := []string{file}; len(todo) > 0; todo = todo[1:] {
-		parent := parseMeta(begin(b)).ID
-		if todo[0] != file {
-			parent = ids[todo[0]]
-		}
+		parent := ids[todo[0]]
 		if parent == "" || len(children[parent]) == 0 {
 			continue
 		}
