@@ -23,35 +23,35 @@ import (
 //     one-time key.
 type guard struct {
 	token   string
-	cookies string // what the cookie of the page holds
+	secret  string // that the cookie of the page holds
 	names   []string
 	listen  net.IP // where the server listens; unspecified: on every address of this machine
 
-	mu   sync.Mutex
-	keys string // opens the page once
+	mu      sync.Mutex
+	pageKey string // opens the page once
 }
 
-// newGuard returns a guard that expects a token. Cookies hold another secret, so that a leak
-// of one does not allow changes.
+// newGuard returns a guard that expects a token. The cookie holds another secret, so that a leak
+// of it does not allow changes.
 func newGuard(c Config) *guard {
-	return &guard{token: c.Token, cookies: rand.Text(), names: c.Names, listen: c.Listen, keys: rand.Text()}
+	return &guard{token: c.Token, secret: rand.Text(), names: c.Names, listen: c.Listen, pageKey: rand.Text()}
 }
 
 // key returns a key that opens the page in a browser, once.
 func (g *guard) key() string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.keys
+	return g.pageKey
 }
 
 // useKey reports whether a key opens the page. A key does so once: another one replaces it.
 func (g *guard) useKey(key string) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if !same(key, g.keys) {
+	if !same(key, g.pageKey) {
 		return false
 	}
-	g.keys = rand.Text()
+	g.pageKey = rand.Text()
 	return true
 }
 
@@ -67,7 +67,7 @@ func cookieName(host string) string {
 
 // cookie returns the cookie that lets a browser read.
 func (g *guard) cookie(r *http.Request) *http.Cookie {
-	return &http.Cookie{Name: cookieName(r.Host), Value: g.cookies, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode}
+	return &http.Cookie{Name: cookieName(r.Host), Value: g.secret, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode}
 }
 
 func (g *guard) protect(next http.Handler) http.Handler {
@@ -138,7 +138,7 @@ func (g *guard) authorized(r *http.Request) bool {
 		return g.mayChange(r)
 	}
 	cookie, err := r.Cookie(cookieName(r.Host))
-	return err == nil && same(cookie.Value, g.cookies)
+	return err == nil && same(cookie.Value, g.secret)
 }
 
 // mayChange reports whether a request has the token.
