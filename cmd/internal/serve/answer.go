@@ -2,6 +2,7 @@ package serve
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
@@ -85,10 +86,7 @@ func (a *answer) write(w http.ResponseWriter, r *http.Request) {
 	if a.location != "" {
 		h.Set("Location", a.location)
 	}
-	status := a.status
-	if status == 0 {
-		status = http.StatusOK
-	}
+	status := cmp.Or(a.status, http.StatusOK)
 	if a.tag != "" {
 		h.Set("ETag", a.tag)
 		h.Set("Cache-Control", "private, no-cache")

@@ -324,6 +324,3 @@ func (t *turns) runs(id string) bool {
 	defer t.mu.Unlock()
 	return t.running[id]
 }
-
-// wait waits until no turn runs.
-func (t *turns) wait() { t.working.Wait() }

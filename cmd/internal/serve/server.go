@@ -150,7 +150,7 @@ func (s *Server) Serve(ctx context.Context, on net.Listener) error {
 	}
 	s.kept.close()
 	saved := make(chan struct{})
-	go func() { s.turns.wait(); close(saved) }()
+	go func() { s.turns.working.Wait(); close(saved) }()
 	select {
 	case <-saved: // what the agents did, which got the signal, too
 	case <-time.After(turnEndTime):
