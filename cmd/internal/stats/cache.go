@@ -44,8 +44,8 @@ func zone() string { return time.Local.String() }
 
 // of returns the tally of a conversation, from the cache if its logs have not changed.
 func (t *tallies) of(w *workspace.Workspace, e store.Entry) (tally, error) {
-	look := lookOf(w, e)
-	if have, ok := t.ByPath[e.Path]; ok && look != "" && have.Look == look {
+	state := stateOf(w, e)
+	if have, ok := t.ByPath[e.Path]; ok && state != "" && have.State == state {
 		t.fresh[e.Path] = have
 		return have, nil
 	}
@@ -54,7 +54,7 @@ func (t *tallies) of(w *workspace.Workspace, e store.Entry) (tally, error) {
 		return now, err
 	}
 	t.read = true
-	if now.Look = look; look != "" {
+	if now.State = state; state != "" {
 		t.fresh[e.Path] = now
 	}
 	return now, nil
@@ -72,9 +72,9 @@ func (t *tallies) write(st *store.Store) {
 	}
 }
 
-// lookOf describes the state of a conversation's logs without opening them, or "" if they
+// stateOf describes the state of a conversation's logs without opening them, or "" if they
 // are in several folders or may change without looking different.
-func lookOf(w *workspace.Workspace, e store.Entry) string {
+func stateOf(w *workspace.Workspace, e store.Entry) string {
 	if e.Waiting || len(e.Twins) > 0 {
 		return ""
 	}

@@ -87,7 +87,7 @@ type cell struct {
 
 // A tally is what the logs of one conversation hold.
 type tally struct {
-	Look  string         `json:"look"` // state of the counted logs, see lookOf
+	State string         `json:"look"` // state of the counted logs, see stateOf
 	Cells []cell         `json:"cells"`
 	Files map[string]int `json:"files"` // number of calls that wrote each file
 }
