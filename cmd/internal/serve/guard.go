@@ -22,10 +22,10 @@ import (
 //     For the page's own reads a cookie is enough; a browser gets it in exchange for a
 //     one-time key.
 type guard struct {
-	token   string
-	secret  string // that the cookie of the page holds
-	names   []string
-	listen  net.IP // where the server listens; unspecified: on every address of this machine
+	token  string
+	secret string // that the cookie of the page holds
+	names  []string
+	listen net.IP // where the server listens; unspecified: on every address of this machine
 
 	mu      sync.Mutex
 	pageKey string // opens the page once
