@@ -21,7 +21,7 @@ import (
 // An Index says which blocks of the logs of a workspace need not be searched. It is below
 // .workspace/local/cache: it may be missing, old or damaged, and only makes a search
 // faster. What it does not cover is searched as if there were none. It changes only in
-// [Index.Update], which writes new shards for what is new, and in [Forget].
+// [Index.Update] and [Index.Refresh], which write new shards for what is new, and in [Forget].
 type Index struct {
 	cache   store.Cache
 	shards  []*shard

@@ -92,7 +92,7 @@ func changeIn(word, text string) (change func(*workspace.Workspace, store.Entry)
 }
 
 // export writes the conversation of the running session to a file in the workspace. name is
-// that of a format; empty: that of import.
+// that of a format; empty: the default.
 func (c *Commands) export(ctx context.Context, agent inject.Agent, e inject.Event, name string) (string, error) {
 	format := export.Formats()[0]
 	if name != "" {

@@ -26,7 +26,7 @@ const (
 	Type     Kind = 't'
 )
 
-// A Part is a part of a text. It is either a line ending or contains none.
+// A Part is a part of a text.
 type Part struct {
 	Kind Kind
 	Text string
