@@ -19,14 +19,14 @@ import (
 // storage/session/<project>/, its messages in storage/message/<session>/, their
 // parts in storage/part/<message>/, or all parts in storage/part/.
 
-// A hashed is the hash of a state. Different states almost always have different
+// A stateHash is the hash of a state. Different states almost always have different
 // values.
-type hashed struct{ hash.Hash64 }
+type stateHash struct{ hash.Hash64 }
 
-func newState() hashed { return hashed{fnv.New64a()} }
+func newState() stateHash { return stateHash{fnv.New64a()} }
 
 // value returns the hash as a positive number.
-func (h hashed) value() int64 { return int64(binary.BigEndian.Uint64(h.Sum(nil))>>1 | 1) }
+func (h stateHash) value() int64 { return int64(binary.BigEndian.Uint64(h.Sum(nil))>>1 | 1) }
 
 // maxSmall is the largest file of a session, message or part, in bytes.
 const maxSmall = 64 << 20

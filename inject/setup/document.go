@@ -142,7 +142,7 @@ func (d *document) add(container []byte, items ...string) {
 	start := d.offset(container)
 	stop := start + len(container) - 1
 	if len(all) == 0 {
-		from := d.behind(start+1, stop)
+		from := d.afterComments(start+1, stop)
 		lines := from > start+1 || start == d.offset(d.root) || bytes.IndexByte(d.root, '\n') >= 0
 		text := indent("\n"+strings.Join(items, ",\n")) + "\n"
 		if !lines {
@@ -156,7 +156,7 @@ func (d *document) add(container []byte, items ...string) {
 	before := bytes.TrimRight(d.text[:last.start], jsonSpace)
 	ownLine := bytes.IndexByte(d.text[len(before):last.start], '\n') >= 0
 	between := ", "
-	at := d.behind(end, stop)
+	at := d.afterComments(end, stop)
 	if ownLine = ownLine || at > end; ownLine {
 		between = ",\n"
 	}
@@ -172,9 +172,9 @@ func (d *document) add(container []byte, items ...string) {
 	d.edits = append(d.edits, edit{at, at, d.render(text, d.indentation(last.start))})
 }
 
-// behind returns the end of the comments between from and to, if there is nothing else
+// afterComments returns the end of the comments between from and to, if there is nothing else
 // between them, or from if there are no comments.
-func (d *document) behind(from, to int) int {
+func (d *document) afterComments(from, to int) int {
 	return from + len(bytes.TrimRight(d.file[from:to], jsonSpace))
 }
 
