@@ -9,7 +9,7 @@ type Part struct {
 	Attachment *Attachment
 }
 
-// Parts splits m in the order of its blocks (FORMAT.md, "messages.jsonl"). Parts that no
+// Parts returns the parts of m, in the order of its blocks (FORMAT.md, "messages.jsonl"). Parts that no
 // block places follow, and then the loose calls, which only their own lines link to m
 // ([History.LooseCalls]). Blocks that do not match the content place no text.
 func (m *Message) Parts(loose []string) (parts []Part) {

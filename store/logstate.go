@@ -15,8 +15,8 @@ type LogState struct {
 	Written, Changed int64 // nanoseconds
 }
 
-// state returns the state that a look shows. It is not known if a further change might not
-// change the look.
+// state returns the state of the file that was looked at. It is not known if another change
+// might go unnoticed.
 func (l fileLook) state() LogState {
 	if l.kind != regularKind || !l.settled() {
 		return LogState{}

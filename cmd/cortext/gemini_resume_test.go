@@ -86,7 +86,7 @@ func (s *stage) resumed(title string) *agenttest.Terminal {
 
 // TestGeminiHistories: histories of 10 KB to 2 MB arrive whole, in a terminal and without
 // one, whatever they contain. Nothing in them is expanded, run or sent before the user
-// types. A launch that the user leaves without a message leaves nothing.
+// types. A launch that the user ends without sending a message leaves nothing behind.
 func TestGeminiHistories(t *testing.T) {
 	t.Parallel()
 	s := newStageFor(t, []string{"gemini"})

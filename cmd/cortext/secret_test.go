@@ -416,7 +416,8 @@ func formsOf(secret string) []form {
 
 var tagsOfHTML = regexp.MustCompile(`<[^>é]*>`)
 
-// has says in which form a file has the secret, and with what around it; or "".
+// has returns the form in which a file has the secret, with the text around it, or "" if the file
+// does not have it.
 func (s *secretCase) has(b []byte) string {
 	for _, f := range s.forms {
 		if i := bytes.Index(b, f.text); i >= 0 {

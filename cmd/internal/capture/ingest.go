@@ -114,8 +114,8 @@ func (in *ingestion) run() (out Ingested, err error) {
 // identify restores the identity of a conversation whose session.json is gone. It takes the
 // identity from a segment of a native session, and the rest from a branch. For waiting records it
 // takes the rest from the backup, but the conversation is then paused. If its folder was put back,
-// what the branch says counts even if the waiting records have a session.json: they may have been
-// described when nothing else was left, as after git clean.
+// the branch takes precedence over a session.json of the waiting records: that may have been
+// written when nothing else was left, as after git clean.
 func (in *ingestion) identify(tx *store.Tx, nativeID string, h *home, seg binding.Segment) error {
 	c := in.c
 	recorded := c.catalog.recorded(seg.ID)

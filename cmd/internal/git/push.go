@@ -118,7 +118,7 @@ func heads(ctx context.Context, root string, up upstream) string {
 	return out
 }
 
-// lostRace matches what git says if another clone was faster at the remote. Git gives a reason
+// lostRace matches what git says if another clone pushed first. Git gives a reason
 // in parentheses. A line of what the remote itself says begins otherwise; one of git's may have
 // colours.
 var lostRace = sync.OnceValue(func() *regexp.Regexp {

@@ -158,7 +158,7 @@ func (s *session) last() any {
 	return s.lines[len(s.lines)-1]["uuid"]
 }
 
-// enter puts the session into a conversation from now on. Messages from before the first
+// enter moves the session into a conversation. Messages from before the first
 // conversation belong to it.
 func (w *world) enter(s *session, at string) {
 	if s.at == "" {

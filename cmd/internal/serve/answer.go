@@ -48,7 +48,7 @@ func (s *Server) handle(rt route) http.HandlerFunc {
 			}
 		}()
 		r.Body = http.MaxBytesReader(w, r.Body, limit)
-		if _, err := url.ParseQuery(r.URL.RawQuery); err != nil { // what is malformed would not count
+		if _, err := url.ParseQuery(r.URL.RawQuery); err != nil { // malformed parameters would be ignored
 			invalid("the query is malformed: %v", err).write(sent)
 			return
 		}

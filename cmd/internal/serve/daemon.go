@@ -219,8 +219,8 @@ type turnEvent struct {
 	Detail    string `json:"detail,omitempty"`
 }
 
-// eventLines turns what an agent prints into lines of a response. Errors of a client that
-// left are dropped, so that the agent can finish.
+// eventLines turns what an agent prints into lines of a response. If the client has left, they are
+// dropped without an error, so that the agent can finish.
 type eventLines struct {
 	w       http.ResponseWriter
 	control *http.ResponseController

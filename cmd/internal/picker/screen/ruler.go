@@ -15,7 +15,7 @@ type ruler ansi.Method
 func (u ruler) width(s string) int { return ansi.Method(u).StringWidth(s) }
 
 // mostText is how many characters of a text are examined for a line. A line holds fewer,
-// but a text may have thousands of marks that take no column.
+// but a text may have thousands of marks that occupy no column.
 const mostText = 1000
 
 // clean makes text from files safe to draw on a line.

@@ -29,7 +29,7 @@ type feed struct {
 	folders   []string
 	seen      map[string]fileState // of the files in the folders
 	missing   int                  // looks in a row that did not find the conversation
-	known     *known               // what was told; nil: nothing yet
+	known     *known               // what followers know; nil: nothing yet
 	recent    []Event              // about messages, the newest last
 }
 
@@ -159,7 +159,7 @@ func (f *feed) add(j joining) error {
 	return nil
 }
 
-// missed returns what was told or written after a message.
+// missed returns the events after a message.
 func (f *feed) missed(c *Opened, since string) (events []Event, err error) {
 	for i := len(f.recent) - 1; i >= 0; i-- {
 		if e := f.recent[i]; e.ID == since && e.Kind == MessageEvent {

@@ -30,7 +30,7 @@ type Opened struct {
 type Open func(k Key) (*Opened, error)
 
 // Encode returns what followers get of an event: with a message and its calls, or with one
-// call of a message that was told before, or with neither.
+// call of a message that was sent before, or with neither.
 type Encode func(kind Kind, m *schema.Message, calls []schema.Tool) []byte
 
 // An Event is something new in a conversation.
@@ -44,7 +44,7 @@ type Event struct {
 type Kind string
 
 const (
-	MessageEvent Kind = "message" // a message was added, or has changed: its id tells
+	MessageEvent Kind = "message" // a message was added, or has changed if its id is known
 	CallEvent    Kind = "call"    // a call has its outcome, or another one
 	ChangeEvent  Kind = "change"  // title, status, tags or counters may have changed
 	ResetEvent   Kind = "reset"   // messages are gone, or new ones are not at the end: read the conversation again
