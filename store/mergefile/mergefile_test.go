@@ -235,8 +235,8 @@ func edit(t *testing.T, r *rand.Rand, s *schema.Session, who string, at time.Tim
 	s.Stamp(before, at)
 }
 
-// A merged session.json is read as the file is that a union merge makes, and counters of
-// two sides are never added or chosen between.
+// A merged session.json reads like the file that a union merge makes. The counters of the two
+// sides are neither added up nor taken from one side.
 func TestMergeSessions(t *testing.T) {
 	dir := t.TempDir()
 	for seed := range uint64(400) {

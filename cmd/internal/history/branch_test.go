@@ -40,7 +40,7 @@ func TestBranchList(t *testing.T) {
 	}
 }
 
-// TestPointOf: a fork at a prompt is before it, at any other message after it.
+// TestPointOf: a fork at a prompt begins before it, and a fork at any other message after it.
 func TestPointOf(t *testing.T) {
 	w := open(t)
 	e := begin(t, w, "x", []string{"a", "b", "c", "d", "e", "f"}, map[string]string{"e": "b"})

@@ -47,7 +47,7 @@ type Options struct {
 	Rows   Rows
 	Filter listing.Filter   // the conversations to list; the others are hidden
 	Query  string           // the initial words
-	Found  func(Rows) []int // the positions of what Query found, best first, also what Filter hides; none: the picker filters by its words
+	Found  func(Rows) []int // the positions of the rows that Query selects, best first, even if Filter hides them; none: the picker filters by its words
 	Agents []string         // agents to resume in
 	Types  []string         // of a new conversation
 

@@ -235,7 +235,7 @@ func (x *Index) note(e store.Entry, call bool, log *store.Log, chain []entry) {
 
 const (
 	leastNew  = 4 << 20  // minimum number of new bytes for a shard
-	logCost   = 32 << 10 // number of bytes that are read in the time in which a log is opened
+	logCost   = 32 << 10 // number of bytes that can be read in the time it takes to open a log
 	mostSmall = 8        // shards that are not full
 	shardFull = grams.MaxBlocks / 2
 )

@@ -54,7 +54,7 @@ func (r *reader) fold(summary string) error {
 	return nil
 }
 
-// fail sets why a call failed, from its outcome in words.
+// fail records why a call failed, according to its outcome in words.
 func fail(t *schema.Tool, outcome string) {
 	if code := patterns().exitOutcome.FindStringSubmatch(outcome); code != nil {
 		n, _ := strconv.Atoi(code[1])

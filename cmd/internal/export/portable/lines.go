@@ -133,7 +133,8 @@ func start(head []byte) string {
 
 const byteOrderMark = "\xEF\xBB\xBF"
 
-// hasPrefix reports whether text starts with the parts, with little between them.
+// hasPrefix reports whether a file that starts with head starts with the parts, in order and at
+// most 24 bytes apart.
 func hasPrefix(head []byte, parts ...string) bool {
 	text := start(head)
 	for i, part := range parts {

@@ -258,6 +258,6 @@ func (f *feed) watch(folders []string) {
 		return
 	}
 	for _, dir := range folders {
-		_ = f.watcher.Add(dir) // again, because git may have replaced the folder; a repetition changes nothing
+		_ = f.watcher.Add(dir) // again, because git may have replaced the folder; adding the same folder twice changes nothing
 	}
 }
