@@ -40,7 +40,7 @@ func small(t testing.TB) *Gathered {
 func TestGolden(t *testing.T) {
 	g := small(t)
 	var html, md bytes.Buffer
-	if err := page.New(markdown.New().Append).Page(&html, PageOf(g)); err != nil {
+	if err := page.Write(&html, inputOf(g, markdown.New().Append)); err != nil {
 		t.Fatal(err)
 	}
 	as, _ := FormatNamed("md")
@@ -146,7 +146,7 @@ func pageWith(t *testing.T, text string) string {
 		g.Tools[i].Name, g.Tools[i].Output, g.Tools[i].Error = text, text, text
 	}
 	var html bytes.Buffer
-	if err := page.New(markdown.New().Append).Page(&html, PageOf(g)); err != nil {
+	if err := page.Write(&html, inputOf(g, markdown.New().Append)); err != nil {
 		t.Fatal(err)
 	}
 	return html.String()
@@ -173,12 +173,11 @@ func FuzzPage(f *testing.F) {
 // TestFragment: a range of messages is rendered as on the page.
 func TestFragment(t *testing.T) {
 	g := small(t)
-	r := page.New(markdown.New().Append)
 	var whole, part bytes.Buffer
-	if err := r.Page(&whole, PageOf(g)); err != nil {
+	if err := page.Write(&whole, inputOf(g, markdown.New().Append)); err != nil {
 		t.Fatal(err)
 	}
-	if err := r.Messages(&part, PageOf(g), 1, 5); err != nil {
+	if err := page.WriteMessages(&part, inputOf(g, markdown.New().Append), 1, 5); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(whole.String(), part.String()) || !strings.Contains(part.String(), `id="m5"`) || strings.Contains(part.String(), `id="m6"`) {
@@ -285,9 +284,9 @@ func TestPageDamaged(t *testing.T) {
 		}
 	}
 	var bomb bytes.Buffer
-	in := PageOf(small(t))
+	in := inputOf(small(t), nil)
 	in.Data = make([]byte, 100<<20)
-	if err := page.New(nil).Page(&bomb, in); err != nil {
+	if err := page.Write(&bomb, in); err != nil {
 		t.Fatal(err)
 	}
 	_, _, err := readText("x.html", bomb.Bytes())

@@ -73,14 +73,14 @@ func RenderPage(from io.Reader, to io.Writer, markdown page.Markdown) error {
 }
 
 func pageTo(to io.Writer, g *Gathered, markdown page.Markdown) error {
-	in := PageOf(g)
+	in := inputOf(g, markdown)
 	if !g.NoData {
 		var err error
 		if in.Data, err = dataOf(&g.Conversation); err != nil {
 			return err
 		}
 	}
-	return page.New(markdown).Page(to, in)
+	return page.Write(to, in)
 }
 
 // numberAll numbers the messages of a conversation and of its sub-agents.
@@ -91,14 +91,16 @@ func numberAll(c *portable.Conversation) {
 	}
 }
 
-// PageOf returns the content of a conversation's page: the branch that a resume continues.
-func PageOf(g *Gathered) *page.Input {
+// inputOf returns the content of a conversation's page: the branch that a resume continues.
+func inputOf(g *Gathered, markdown page.Markdown) *page.Input {
 	content := map[string][]byte{}
 	contentsOf(&g.Conversation, content)
-	return pageOf(&g.Conversation, func(sha256 string) ([]byte, bool) {
+	in := pageOf(&g.Conversation, func(sha256 string) ([]byte, bool) {
 		b, ok := content[sha256]
 		return b, ok
 	})
+	in.Markdown = markdown
+	return in
 }
 
 func contentsOf(c *portable.Conversation, content map[string][]byte) {

@@ -37,7 +37,7 @@ func TestFragmentNames(t *testing.T) {
 			for _, last := range []int{first - 1, first, first + 3, n} {
 				var html bytes.Buffer
 				in := page.Input{Session: &schema.Session{}, History: c.History}
-				if err := page.New(nil).Messages(&html, &in, first, last); err != nil {
+				if err := page.WriteMessages(&html, &in, first, last); err != nil {
 					t.Fatal(err)
 				}
 				name := f.nameOf("", c, first, last)

@@ -57,19 +57,14 @@ func (s messageRoutes) fragment(c *content, in *page.Input, first, last int) (st
 		return html, nil
 	}
 	var html bytes.Buffer
-	if err := page.New(s.markdown()).Messages(&html, in, first, last); err != nil {
+	if s.Markdown != nil {
+		in.Markdown = s.Markdown()
+	}
+	if err := page.WriteMessages(&html, in, first, last); err != nil {
 		return "", err
 	}
 	s.fragments.put(name, html.String())
 	return html.String(), nil
-}
-
-// markdown returns what renders Markdown; nil if nothing does.
-func (s *Server) markdown() page.Markdown {
-	if s.Markdown == nil {
-		return nil
-	}
-	return s.Markdown()
 }
 
 // tagFor returns the ETag of what a request gets of a conversation's messages.

@@ -42,7 +42,7 @@ type Config struct {
 	Names      []string                          // host names that clients may use besides localhost and addresses
 	Listen     net.IP                            // the address that the server listens on
 	Environ    []string                          // for the agents' programs
-	Markdown   func() page.Markdown              // renders Markdown, for one goroutine
+	Markdown   func() page.Markdown              // returns what renders Markdown, for one goroutine; may be nil
 	Log        func(text string)                 // reports a defect; a request's own errors go to the client
 	Patience   time.Duration                     // for a client to receive live updates; 0: ten seconds
 	KeyUsed    func(next string)                 // the page was opened: another browser needs the next key; may be nil

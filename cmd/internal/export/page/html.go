@@ -5,6 +5,7 @@ import (
 	"compress/zlib"
 	"encoding/base64"
 	"encoding/hex"
+	"io"
 	"strings"
 
 	"cortext/cmd/internal/export/call"
@@ -17,6 +18,10 @@ type html struct {
 	out    *bufio.Writer
 	buf    []byte
 	render Markdown // nil: Markdown is shown as typed
+}
+
+func newHTML(to io.Writer, render Markdown) *html {
+	return &html{out: bufio.NewWriterSize(to, 1<<16), render: render}
 }
 
 // end writes what is buffered, and returns the first error of all writes.

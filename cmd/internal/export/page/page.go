@@ -6,7 +6,6 @@
 package page
 
 import (
-	"bufio"
 	"crypto/sha256"
 	_ "embed"
 	"encoding/base64"
@@ -29,6 +28,7 @@ type Input struct {
 	Root      string                                        // files below it are shown relative to it; empty: the folder that contains most of them
 	Content   func(sha256 string) (content []byte, ok bool) // returns the content of an attachment; may be nil
 	Data      []byte                                        // the conversation as data, which the page holds for an import; empty: none
+	Markdown  Markdown                                      // nil: messages are shown as typed
 }
 
 // A Subagent is the conversation of a sub-agent, below the call that started it.
@@ -37,15 +37,9 @@ type Subagent struct {
 	Input
 }
 
-// A Renderer renders conversations. Only one goroutine may use it at a time.
-type Renderer struct{ markdown Markdown }
-
 // A Markdown renders Markdown and appends the HTML. ok is false if that fails. The HTML
 // must be as safe as the page's.
 type Markdown func(dst []byte, text string) (html []byte, ok bool)
-
-// New returns a Renderer. Without markdown, messages are shown as typed.
-func New(markdown Markdown) *Renderer { return &Renderer{markdown} }
 
 //go:embed style.css
 var style string
@@ -67,10 +61,10 @@ func hash(text string) string {
 	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
 }
 
-// Page writes a whole page.
-func (r *Renderer) Page(to io.Writer, in *Input) error {
+// Write writes a whole page.
+func Write(to io.Writer, in *Input) error {
 	page := sha256.New()
-	w := newWriter(r.html(io.MultiWriter(to, page)), in)
+	w := newWriter(newHTML(io.MultiWriter(to, page), in.Markdown), in)
 	title := shown.Clean(in.Session.DisplayTitle())
 	w.out.raw("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta http-equiv=\"Content-Security-Policy\" content=\"")
 	w.out.text(policy())
@@ -117,10 +111,10 @@ func (r *Renderer) Page(to io.Writer, in *Input) error {
 	return w.out.end()
 }
 
-// Messages writes the messages numbered first to last, inclusive, as a fragment: sections
+// WriteMessages writes the messages numbered first to last, inclusive, as a fragment: sections
 // like those of a page.
-func (r *Renderer) Messages(to io.Writer, in *Input, first, last int) error {
-	w := newWriter(r.html(to), in)
+func WriteMessages(to io.Writer, in *Input, first, last int) error {
+	w := newWriter(newHTML(to, in.Markdown), in)
 	for _, t := range turnsOf(&in.History) {
 		if t.has(first, last) {
 			w.tally(&t)
@@ -129,10 +123,6 @@ func (r *Renderer) Messages(to io.Writer, in *Input, first, last int) error {
 		}
 	}
 	return w.out.end()
-}
-
-func (r *Renderer) html(to io.Writer) *html {
-	return &html{out: bufio.NewWriterSize(to, 1<<16), render: r.markdown}
 }
 
 func newWriter(out *html, in *Input) *writer {
