@@ -78,20 +78,18 @@ type Zstd struct {
 type Writer struct {
 	zstd io.WriteCloser
 	tar  *tar.Writer
-	in   counter // bytes of the files so far
+	in   int64 // bytes of the files so far
 	out  *counted
 }
 
-type counter int64
-
 type counted struct {
 	to io.Writer
-	n  counter
+	n  int64
 }
 
 func (c *counted) Write(b []byte) (int, error) {
 	n, err := c.to.Write(b)
-	c.n += counter(n)
+	c.n += int64(n)
 	return n, err
 }
 
@@ -110,7 +108,7 @@ func (w *Writer) Add(name string, at time.Time, content []byte) error {
 	if why := unsafe(name); why != "" {
 		return &Error{name, why}
 	}
-	w.in += counter(len(content))
+	w.in += int64(len(content))
 	err := w.tar.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: name, Mode: 0o600, Size: int64(len(content)), ModTime: at.UTC().Truncate(time.Second), Format: tar.FormatPAX})
 	if err == nil {
 		_, err = w.tar.Write(content)
@@ -125,7 +123,7 @@ func (w *Writer) Close() error {
 	if zErr := w.zstd.Close(); err == nil {
 		err = zErr
 	}
-	if l := Default(); err == nil && int64(w.in) > l.Free+l.Ratio*int64(w.out.n) {
+	if l := Default(); err == nil && w.in > l.Free+l.Ratio*w.out.n {
 		err = &Error{Why: fmt.Sprintf("the conversations shrink to less than a %dth, so import would refuse the bundle: export them without --bundle", l.Ratio)}
 	}
 	return err
