@@ -171,20 +171,7 @@ func (m *model) update(msg tea.Msg) tea.Cmd {
 		}
 		return m.then(m.said.add(&m.contents, msg))
 	case acted:
-		m.refused = acted{}
-		if msg.err == nil {
-			m.notice.say(msg.said)
-		} else {
-			m.refused = msg
-			m.notice.fail(msg.err)
-		}
-		if msg.err == nil || msg.more < 0 {
-			m.undoable = max(m.undoable+msg.more, 0)
-		}
-		if m.everywhere {
-			return m.loadEverywhere()
-		}
-		return m.reload()
+		return m.report(msg)
 	case prompted:
 		m.busy--
 		m.notice.fail(msg.err)
@@ -193,6 +180,24 @@ func (m *model) update(msg tea.Msg) tea.Cmd {
 		}
 	}
 	return nil
+}
+
+// report shows the result of an action or an undo, and lists the conversations again.
+func (m *model) report(done acted) tea.Cmd {
+	m.refused = acted{}
+	if done.err == nil {
+		m.notice.say(done.said)
+	} else {
+		m.refused = done
+		m.notice.fail(done.err)
+	}
+	if done.err == nil || done.more < 0 {
+		m.undoable = max(m.undoable+done.more, 0)
+	}
+	if m.everywhere {
+		return m.loadEverywhere()
+	}
+	return m.reload()
 }
 
 // then adds the actions that follow each move of the cursor to a command.
