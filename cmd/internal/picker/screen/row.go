@@ -90,7 +90,13 @@ func (k *rowLook) line(r *listing.Row, chosen, gone bool) string {
 		left -= k.ruler.width(tags) + 1
 		tags = base.of(" ") + paint(faint, tags)
 	}
-	sb.WriteString(base.of(" ") + k.title(r, left, base, title, gone) + tags + base.of(" "))
+	words := k.ruler.fit(clean(r.Title), left)
+	if gone {
+		words = paint(plain, words)
+	} else {
+		words = mark(words, k.marks(words), base, title)
+	}
+	sb.WriteString(base.of(" ") + words + tags + base.of(" "))
 	status, look := statusOf(r)
 	messages := number(r.Messages)
 	switch {
@@ -108,16 +114,6 @@ func (k *rowLook) line(r *listing.Row, chosen, gone bool) string {
 		sb.WriteString(base.of(" ") + paint(faint, k.ruler.fit(clean(filepath.Base(r.Workspace)), placeWidth)))
 	}
 	return sb.String()
-}
-
-// title draws a title and marks the typed words in it.
-func (k *rowLook) title(r *listing.Row, width int, base, look style, gone bool) string {
-	text := clean(r.Title)
-	if gone {
-		return base.and(struck).of(k.ruler.fit(text, width))
-	}
-	cut := k.ruler.fit(text, width)
-	return mark(cut, k.marks(cut), base, look)
 }
 
 // marks returns the byte ranges of a text that match the words.
