@@ -33,9 +33,8 @@ func (a *Ancestry) Branch() []int32 {
 	return t.path(leaf)
 }
 
-// Others returns the other branches, newest first: for each, the indexes of its messages
-// that are on no newer branch, oldest first.
-func (a *Ancestry) Others() (all [][]int32) {
+// others returns the indexes of the messages that [Others] returns.
+func (a *Ancestry) others() (all [][]int32) {
 	t := plant(a)
 	seen := make([]bool, len(a.Parents))
 	for k, leaf := range t.leaves() {

@@ -16,9 +16,9 @@ type Leaf struct {
 }
 
 // Leaves returns the ends of all branches, in the order in which the branches began, and
-// the branch that owns each message, by index.
-func (a *Ancestry) Leaves() (leaves []Leaf, owner []int32) {
-	t := plant(a)
+// the branch that owns each message, by index. It takes the same input as [Arrange].
+func Leaves(msgs []Message) (leaves []Leaf, owner []int32) {
+	t := plant(ancestryOf(msgs))
 	if len(t.nodes) == 0 {
 		return nil, nil
 	}
@@ -30,7 +30,7 @@ func (a *Ancestry) Leaves() (leaves []Leaf, owner []int32) {
 		}
 	}
 	slices.SortFunc(leaves[1:], func(x, y Leaf) int { return t.compare(x.Start, y.Start) })
-	owner = make([]int32, len(a.Parents))
+	owner = make([]int32, len(msgs))
 	for k := range leaves {
 		l := &leaves[k]
 		for at, more := l.Start, true; more; {
@@ -47,10 +47,7 @@ func (a *Ancestry) Leaves() (leaves []Leaf, owner []int32) {
 	return leaves, owner
 }
 
-// Path returns the indexes of the messages from the beginning to message end, oldest
-// first.
-func (a *Ancestry) Path(end int32) []int32 { return plant(a).path(end) }
-
+// path returns the indexes of the messages from the beginning to message end, oldest first.
 func (t *tree) path(end int32) (path []int32) {
 	var up []int32
 	for i := end; i != root; i = t.parent[i] {
@@ -78,9 +75,8 @@ func (t *tree) order() []int32 {
 	return out
 }
 
-// Numbers returns the number of every message, by index. Those of the branch that a resume
-// continues are as in [Number]; the others have the numbers in between, each one once.
-func (a *Ancestry) Numbers() []int {
+// numbers returns the number of every message, by index, as [NumberAll] describes.
+func (a *Ancestry) numbers() []int {
 	numbers := make([]int, len(a.Parents))
 	if len(numbers) == 0 {
 		return numbers
@@ -133,12 +129,11 @@ func (a *Ancestry) Numbers() []int {
 	return numbers
 }
 
-// Leaves is [Ancestry.Leaves] for messages with unique ids in file order.
-func Leaves(msgs []Message) (leaves []Leaf, owner []int32) { return ancestryOf(msgs).Leaves() }
-
-// NumberAll numbers messages with unique ids, in file order; see [Ancestry.Numbers].
+// NumberAll numbers messages. Those of the branch that a resume continues get the numbers that
+// [Number] gives them; the others get the numbers in between, each one once. It takes the same
+// input as [Arrange].
 func NumberAll(msgs []Message) {
-	for i, n := range ancestryOf(msgs).Numbers() {
+	for i, n := range ancestryOf(msgs).numbers() {
 		msgs[i].Number = n
 	}
 }
@@ -150,7 +145,7 @@ func PathTo(msgs []Message, id string) (path []Message) {
 	if end < 0 {
 		return nil
 	}
-	for _, i := range ancestryOf(msgs).Path(int32(end)) {
+	for _, i := range plant(ancestryOf(msgs)).path(int32(end)) {
 		path = append(path, msgs[i])
 	}
 	return path

@@ -40,7 +40,7 @@ func Others(msgs []Message) (all [][]Message) {
 	if linear(msgs) {
 		return nil
 	}
-	for _, places := range ancestryOf(msgs).Others() {
+	for _, places := range ancestryOf(msgs).others() {
 		var branch []Message
 		for _, i := range places {
 			branch = append(branch, msgs[i])
