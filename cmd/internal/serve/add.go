@@ -90,12 +90,12 @@ func (s messageRoutes) add(space *Space, e store.Entry, in newMessage) (*schema.
 		m.ID = schema.NewID(m.Timestamp.Time(), entropy)
 	}
 	for try := 1; ; try++ {
-		said, err := space.say(e, m)
+		held, err := space.appendMessage(e, m)
 		if err == nil {
-			s.kept.keep(at, *said)
+			s.kept.keep(at, *held)
 		}
 		if !errors.Is(err, store.ErrCheckpoint) || try == tries {
-			return said, err
+			return held, err
 		}
 	}
 }
@@ -103,9 +103,9 @@ func (s messageRoutes) add(space *Space, e store.Entry, in newMessage) (*schema.
 // tries is how often a message is written while git replaces the log at the same time.
 const tries = 5
 
-// say appends a message after the newest one. If the log holds its id, say returns what the
-// log holds. The error is store.ErrCheckpoint if somebody replaced the log meanwhile.
-func (space *Space) say(e store.Entry, m schema.Message) (*schema.Message, error) {
+// appendMessage appends a message after the newest one. If the log holds its id, appendMessage
+// returns what the log holds. The error is store.ErrCheckpoint if somebody replaced the log meanwhile.
+func (space *Space) appendMessage(e store.Entry, m schema.Message) (*schema.Message, error) {
 	c, err := space.Conversation(e.Path)
 	if err != nil {
 		return nil, err

@@ -113,8 +113,8 @@ func (k *keeper) close() {
 	}
 }
 
-// sayAgain adds messages that a conversation lacks.
-func (s *Server) sayAgain(at location, messages []schema.Message) (added int) {
+// addAgain adds messages that a conversation lacks.
+func (s *Server) addAgain(at location, messages []schema.Message) (added int) {
 	n, err := s.restore(at, messages)
 	if err != nil {
 		s.Log(fmt.Sprintf("conversation %s: its last messages may be missing: %v", at.id, err))

@@ -98,7 +98,7 @@ func New(c Config) *Server {
 		s.Patience = patience
 	}
 	s.lists.of, s.lists.refreshed = map[string]listTag{}, map[string]time.Time{}
-	s.kept.again = s.sayAgain
+	s.kept.again = s.addAgain
 	s.hub = live.NewHub(s.openLive, encodeLive)
 	s.mux = http.NewServeMux()
 	for _, r := range s.routes() {

@@ -113,9 +113,9 @@ func (f *feed) drop(fo *Follower) {
 	}
 }
 
-// tell sends events to all followers. It cuts off a follower that is too far behind, which
+// send sends events to all followers. It cuts off a follower that is too far behind, which
 // gets what it missed when it returns.
-func (f *feed) tell(events ...Event) {
+func (f *feed) send(events ...Event) {
 	for _, e := range events {
 		if e.ID != "" {
 			f.recent = append(f.recent, e)
@@ -182,7 +182,7 @@ func (f *feed) look() bool {
 			f.seen = nil // the next tick looks again
 			return true
 		}
-		f.tell(f.event(GoneEvent))
+		f.send(f.event(GoneEvent))
 		return false
 	}
 	if err != nil {
@@ -210,7 +210,7 @@ func (f *feed) catchUp(c *Opened) error {
 	if err != nil {
 		return err
 	}
-	f.tell(append(events, f.event(ChangeEvent))...)
+	f.send(append(events, f.event(ChangeEvent))...)
 	return nil
 }
 
