@@ -105,16 +105,17 @@ func within(top, dir string) bool {
 // on this machine.
 func absent(m inject.Machine, r inject.Request) []string {
 	servers := map[string]bool{}
-	add := func(file string) {
-		for name := range readSettings(file).MCPServers {
+	add := func(s settings) {
+		for name := range s.MCPServers {
 			servers[inject.ServerName(name, "_-.:")] = true
 		}
 	}
-	add(filepath.Join(geminiDir(m), "settings.json"))
-	add(filepath.Join(r.Dir, ".gemini", "settings.json"))
-	extensions, _ := os.ReadDir(filepath.Join(geminiDir(m), "extensions"))
-	for _, e := range extensions {
-		add(filepath.Join(geminiDir(m), "extensions", e.Name(), "gemini-extension.json"))
+	add(userSettings(m))
+	add(projectSettings(r.Dir))
+	extensions := filepath.Join(geminiDir(m), "extensions")
+	installed, _ := os.ReadDir(extensions)
+	for _, e := range installed {
+		add(readSettings(filepath.Join(extensions, e.Name(), "gemini-extension.json")))
 	}
 	return inject.WarnOfMissing(r.Tools, servers, inject.MCPServer)
 }
