@@ -159,13 +159,13 @@ func (p *page) exchange(lines []picker.Line) {
 	}
 	p.section("Last exchange", func() {
 		for i, l := range lines {
-			p.said(l, 2+i)
+			p.message(l, 2+i)
 		}
 	})
 }
 
-// said draws a message in up to most lines.
-func (p *page) said(l picker.Line, most int) {
+// message draws a message in up to most lines.
+func (p *page) message(l picker.Line, most int) {
 	who := clean(l.Who) + ":"
 	for i, line := range p.wrap(who+" "+clean(l.Text), p.width, most) {
 		if rest, ok := strings.CutPrefix(line, who); ok && i == 0 {

@@ -45,9 +45,9 @@ func (f *frame) hints() (all []hint) {
 		add(len(f.list.items) > 0, hint{key: string(a.Key), does: a.Name, rank: 8 + i, letter: true, off: f.o.ReadOnly != ""})
 	}
 	add(f.o.Undo != nil && f.undoable > 0, hint{key: "u", does: "undo", rank: 19, letter: true, off: f.o.ReadOnly != ""})
-	add(f.answer.hidden > 0 && !f.said.on, hint{key: "h", does: "hidden", rank: 20, letter: true})
+	add(f.answer.hidden > 0 && !f.search.on, hint{key: "h", does: "hidden", rank: 20, letter: true})
 	add(len(f.list.items) > 0, hint{key: "y", does: "copy id", rank: 21, letter: true})
-	add(f.o.Search != nil && !f.said.on, hint{key: "/", does: "said", rank: 7, letter: typing})
+	add(f.o.Search != nil && !f.search.on, hint{key: "/", does: "said", rank: 7, letter: typing})
 	add(f.l.preview == instead, hint{key: "^o", does: "list", rank: 3})
 	add(f.l.preview == nowhere, hint{key: "^o", does: "preview", rank: 3})
 	add(f.o.Everywhere != nil && !f.everywhere, hint{key: "^a", does: "all workspaces", rank: 22})
@@ -56,7 +56,7 @@ func (f *frame) hints() (all []hint) {
 	add(typing, hint{key: "f1", does: "keys", rank: 2})
 	back := "leave"
 	switch {
-	case f.said.on:
+	case f.search.on:
 		back = "list"
 	case !f.words.empty():
 		back = "clear"

@@ -20,7 +20,7 @@ type contents struct {
 
 	words  line
 	asked  []string    // the words of o.Query, folded
-	said   search      // the search that / starts; its hits replace the filtered list
+	search search      // started by /; its hits replace the filtered list
 	rows   picker.Rows // the current conversations
 	home   *index      // the index of this workspace
 	finder *finder
@@ -164,9 +164,9 @@ func (c *contents) use(f *finder, find func() tea.Cmd) tea.Cmd {
 	c.finder, c.rows = f, f.index.rows
 	c.list.back(c.rows)
 	var cmd tea.Cmd
-	if c.said.on {
+	if c.search.on {
 		c.answer = answer{whole: true}
-		c.said.show(c)
+		c.search.show(c)
 	} else {
 		cmd = find()
 	}
@@ -233,7 +233,7 @@ func (c *contents) chosen() *listing.Row { return c.list.row(c.rows) }
 func (c *contents) itemHeight(headings bool) func(item int, top bool) int {
 	return func(item int, top bool) int {
 		n := 1
-		if c.said.on {
+		if c.search.on {
 			n = 2
 		} else if headings && (top || c.newDay(item)) {
 			n = 2
@@ -250,8 +250,8 @@ func (c *contents) newDay(item int) bool {
 
 // line returns the line that the user is editing.
 func (c *contents) line() *line {
-	if c.said.on {
-		return &c.said.words
+	if c.search.on {
+		return &c.search.words
 	}
 	return &c.words
 }
@@ -262,8 +262,8 @@ func (c *contents) typed(change func(*line) bool) tea.Cmd {
 	if !change(c.line()) || c.line().String() == before {
 		return nil
 	}
-	if c.said.on {
-		return c.said.again(c)
+	if c.search.on {
+		return c.search.again(c)
 	}
 	return c.filter()
 }

@@ -98,8 +98,8 @@ func (m *model) paste(text string) tea.Cmd {
 // back goes back one step: it leaves the search, then clears the words, then leaves the list.
 func (m *model) back() tea.Cmd {
 	switch {
-	case m.said.on:
-		return m.said.leave(&m.contents)
+	case m.search.on:
+		return m.search.leave(&m.contents)
 	case !m.words.empty():
 		m.words = line{}
 		return m.filter()
@@ -154,7 +154,7 @@ func (m *model) command(letter rune) (tea.Cmd, bool) {
 			return nil, true
 		}
 		m.inList = false
-		return m.said.enter(&m.contents), true
+		return m.search.enter(&m.contents), true
 	case '?':
 		m.mode = helping
 	case 'q':

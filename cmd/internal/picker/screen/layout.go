@@ -32,7 +32,7 @@ const (
 )
 
 func (m *model) layout() layout {
-	l := layout{width: m.width, height: m.height - 2, listWidth: m.width, headings: m.width >= medium && (m.said.on || m.words.empty()), tags: m.width >= veryWide}
+	l := layout{width: m.width, height: m.height - 2, listWidth: m.width, headings: m.width >= medium && (m.search.on || m.words.empty()), tags: m.width >= veryWide}
 	l.height -= len(m.status())
 	l.listHeight = l.height
 	show := m.preview.shown

@@ -132,7 +132,7 @@ func (m *model) update(msg tea.Msg) tea.Cmd {
 	case wheelLater:
 		return tea.Tick(msg.after, func(time.Time) tea.Msg { return wheelDue{} })
 	case found:
-		if m.said.on || msg.of != m.finder || msg.answer.query.text != m.words.String() {
+		if m.search.on || msg.of != m.finder || msg.answer.query.text != m.words.String() {
 			return nil
 		}
 		m.finder.keep(msg.answer)
@@ -165,11 +165,11 @@ func (m *model) update(msg tea.Msg) tea.Cmd {
 		if errors.Is(msg.err, picker.ErrGone) {
 			m.list.gone(msg.row.ID)
 		}
-	case heard:
-		if msg.number == m.said.number {
+	case hitsFound:
+		if msg.number == m.search.number {
 			m.notice.fail(msg.err)
 		}
-		return m.then(m.said.add(&m.contents, msg))
+		return m.then(m.search.add(&m.contents, msg))
 	case acted:
 		return m.report(msg)
 	case prompted:

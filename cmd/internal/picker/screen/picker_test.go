@@ -382,7 +382,7 @@ func TestPreviewRests(t *testing.T) {
 func TestSearch(t *testing.T) {
 	drive(t, options(conversations()), 80, 24, func(d *driver) {
 		d.press("/", "retry")
-		if len(d.m.list.items) != 2 || d.m.said.busy {
+		if len(d.m.list.items) != 2 || d.m.search.busy {
 			t.Fatalf("found %q", d.titles())
 		}
 		d.press("down", "enter")
@@ -392,7 +392,7 @@ func TestSearch(t *testing.T) {
 	})
 	drive(t, options(conversations()), 80, 24, func(d *driver) {
 		d.press("login", "alt+/", "esc")
-		if d.m.said.on || d.m.words.String() != "login" || len(d.m.list.items) != 3 {
+		if d.m.search.on || d.m.words.String() != "login" || len(d.m.list.items) != 3 {
 			t.Errorf("back from the search: %q", d.titles())
 		}
 		if d.press("ctrl+u", "/", " "); !strings.Contains(d.m.View().Content, "Type words") {

@@ -106,7 +106,7 @@ func fill(lines []string, height int) []string {
 func (f *frame) top() (line string, cursor int) {
 	count := f.count()
 	prompt := "› "
-	if f.said.on {
+	if f.search.on {
 		prompt = "/ "
 	}
 	width := f.width - 2 - f.ruler.width(count) - 2
@@ -117,7 +117,7 @@ func (f *frame) top() (line string, cursor int) {
 	}
 	if f.line().empty() && !f.inList {
 		hint = "type to filter"
-		if f.said.on {
+		if f.search.on {
 			hint = "words in messages"
 		}
 	}
@@ -136,7 +136,7 @@ func (f *frame) count() string {
 		all = f.rows.Len()
 	}
 	more := ""
-	if f.busy > 0 || f.said.busy || !f.answer.whole && !f.said.on {
+	if f.busy > 0 || f.search.busy || !f.answer.whole && !f.search.on {
 		more = "…"
 	}
 	place := ""
@@ -147,7 +147,7 @@ func (f *frame) count() string {
 		return fmt.Sprintf("%d/%d%s%s", shown, all, more, place)
 	}
 	text := thousands(shown) + " of " + thousands(all) + more + place
-	if f.answer.hidden > 0 && !f.said.on {
+	if f.answer.hidden > 0 && !f.search.on {
 		text += ", " + thousands(f.answer.hidden) + " hidden"
 	}
 	return text
@@ -167,10 +167,10 @@ func (f *frame) listLines() []string {
 	if len(f.list.items) == 0 {
 		return f.nothing()
 	}
-	headings := f.l.headings && !f.said.on
+	headings := f.l.headings && !f.search.on
 	f.list.fit(f.l.listHeight, f.itemHeight(headings))
 	look := rowLook{ruler: f.ruler, width: f.l.listWidth, tags: f.l.tags, places: f.everywhere, dated: headings, chosen: f.chosenStyle(), words: f.answer.query.words, now: f.o.Now()}
-	if f.said.on {
+	if f.search.on {
 		look.words = nil
 	}
 	var lines []string
@@ -181,8 +181,8 @@ func (f *frame) listLines() []string {
 		}
 		chosen := i == f.list.cursor
 		lines = append(lines, look.line(&row, chosen, f.list.isGone(row.ID)))
-		if at, ok := f.said.at[f.list.items[i]]; ok && f.said.on {
-			lines = append(lines, look.sentence(f.said.hits[at], chosen))
+		if at, ok := f.search.at[f.list.items[i]]; ok && f.search.on {
+			lines = append(lines, look.sentence(f.search.hits[at], chosen))
 		}
 	}
 	return fill(lines, f.l.listHeight)
@@ -203,11 +203,11 @@ func (f *frame) chosenStyle() style {
 func (f *frame) nothing() []string {
 	var text []string
 	switch {
-	case f.said.on && strings.TrimSpace(f.said.words.String()) == "":
+	case f.search.on && strings.TrimSpace(f.search.words.String()) == "":
 		text = []string{"Type words to search messages for. esc goes back."}
-	case f.said.on && f.said.busy:
+	case f.search.on && f.search.busy:
 		text = []string{"Searching…"}
-	case f.said.on:
+	case f.search.on:
 		text = []string{"No message has these words."}
 	case f.rows.Len() == 0 && f.busy > 0:
 		text = []string{"Looking for conversations…"}
@@ -226,7 +226,7 @@ func (f *frame) nothing() []string {
 			text = append(text, "Alt+/ searches the messages.")
 		}
 	}
-	if n := f.answer.hidden; n > 0 && !f.said.on {
+	if n := f.answer.hidden; n > 0 && !f.search.on {
 		text = append(text, fmt.Sprintf("%s hidden: Alt+h shows them.", thousands(n)))
 	}
 	lines := []string{""}
@@ -242,7 +242,7 @@ func (m *model) itemAt(x, y int) (item int, ok bool) {
 	if l.preview == instead || x >= l.listWidth || y < 1 || y > l.listHeight {
 		return 0, false
 	}
-	headings := l.headings && !m.said.on
+	headings := l.headings && !m.search.on
 	at := 1
 	for i := m.list.top; i < len(m.list.items); i++ {
 		at += m.itemHeight(headings)(i, i == m.list.top)

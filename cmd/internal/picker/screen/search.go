@@ -19,8 +19,8 @@ type search struct {
 	stop   context.CancelFunc
 }
 
-// heard carries the hits that a search has found since the last message.
-type heard struct {
+// hitsFound carries the hits that a search has found since the last message.
+type hitsFound struct {
 	number int
 	hits   []picker.Hit
 	next   tea.Cmd // waits for more hits; nil if the search has ended
@@ -81,7 +81,7 @@ func (s *search) again(c *contents) tea.Cmd {
 
 // listen waits for hits and returns those found so far.
 func listen(number int, hits <-chan picker.Hit, end <-chan error) tea.Msg {
-	msg := heard{number: number, next: func() tea.Msg { return listen(number, hits, end) }}
+	msg := hitsFound{number: number, next: func() tea.Msg { return listen(number, hits, end) }}
 	h, ok := <-hits
 	for ok {
 		msg.hits = append(msg.hits, h)
@@ -101,7 +101,7 @@ func listen(number int, hits <-chan picker.Hit, end <-chan error) tea.Msg {
 }
 
 // add shows more hits.
-func (s *search) add(c *contents, more heard) tea.Cmd {
+func (s *search) add(c *contents, more hitsFound) tea.Cmd {
 	if !s.on || more.number != s.number {
 		return nil
 	}
