@@ -168,9 +168,9 @@ func decode(text io.Reader, v any) error {
 	return nil
 }
 
-// number returns a query parameter that must be a number from least to most. If it is
-// absent, number returns otherwise.
-func number(r *http.Request, name string, least, most, otherwise int) (int, error) {
+// intParam returns a query parameter that must be a number from least to most. If it is
+// absent, intParam returns the last argument.
+func intParam(r *http.Request, name string, least, most, otherwise int) (int, error) {
 	text := r.URL.Query().Get(name)
 	if text == "" {
 		return otherwise, nil

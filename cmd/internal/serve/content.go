@@ -160,7 +160,7 @@ func (s *Server) content(space *Space, e store.Entry, branch int) (*content, err
 // onBranch is on, and reads the branch that the query names. Without one, it is the branch
 // that a resume continues. The caller ends the space.
 func (s *Server) onBranch(r *http.Request) (*Space, store.Entry, *content, error) {
-	branch, err := number(r, "branch", 1, 1<<20, 0)
+	branch, err := intParam(r, "branch", 1, 1<<20, 0)
 	if err != nil {
 		return nil, store.Entry{}, nil, err
 	}

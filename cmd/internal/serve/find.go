@@ -45,7 +45,7 @@ func (s findRoutes) search(_ http.ResponseWriter, r *http.Request) (*answer, err
 	if err != nil {
 		return nil, err
 	}
-	limit, err := number(r, "limit", 1, foundMost, foundLen)
+	limit, err := intParam(r, "limit", 1, foundMost, foundLen)
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +90,7 @@ func queryOf(r *http.Request) (*search.Query, error) {
 	if text == "" {
 		return nil, invalid("q is missing: what to search for")
 	}
-	regexp, err := truth(r, "regexp")
+	regexp, err := boolParam(r, "regexp")
 	if err != nil {
 		return nil, err
 	}
@@ -130,16 +130,16 @@ type preview struct {
 func (s findRoutes) context(_ http.ResponseWriter, r *http.Request) (*answer, error) {
 	o := payload.Options{Strategy: r.URL.Query().Get("strategy")}
 	var err error
-	if o.Budget, err = number(r, "budget", 1, 1<<30, 0); err != nil {
+	if o.Budget, err = intParam(r, "budget", 1, 1<<30, 0); err != nil {
 		return nil, err
 	}
-	if o.Last, err = number(r, "last", 1, 1<<30, 0); err != nil {
+	if o.Last, err = intParam(r, "last", 1, 1<<30, 0); err != nil {
 		return nil, err
 	}
-	if o.Branch, err = number(r, "branch", 1, 1<<20, 0); err != nil {
+	if o.Branch, err = intParam(r, "branch", 1, 1<<20, 0); err != nil {
 		return nil, err
 	}
-	text, err := truth(r, "text")
+	text, err := boolParam(r, "text")
 	if err != nil {
 		return nil, err
 	}

@@ -183,26 +183,26 @@ func selectionOf(r *http.Request) (sel listing.Selection, err error) {
 	if f.All {
 		f.Statuses = nil
 	}
-	if f.Archived, err = truth(r, "archived"); err != nil {
+	if f.Archived, err = boolParam(r, "archived"); err != nil {
 		return sel, err
 	}
-	if f.Since, err = moment(r, "since"); err != nil {
+	if f.Since, err = timeParam(r, "since"); err != nil {
 		return sel, err
 	}
-	if f.Until, err = moment(r, "until"); err != nil {
+	if f.Until, err = timeParam(r, "until"); err != nil {
 		return sel, err
 	}
 	sel.Order = listing.Order(q.Get("sort"))
 	if sel.Order != "" && !slices.Contains(listing.Orders, sel.Order) {
 		return sel, invalid("sort=%q is not one of %v", sel.Order, listing.Orders)
 	}
-	if sel.Reverse, err = truth(r, "reverse"); err != nil {
+	if sel.Reverse, err = boolParam(r, "reverse"); err != nil {
 		return sel, err
 	}
-	if sel.Offset, err = number(r, "offset", 0, 1<<30, 0); err != nil {
+	if sel.Offset, err = intParam(r, "offset", 0, 1<<30, 0); err != nil {
 		return sel, err
 	}
-	sel.Limit, err = number(r, "limit", 1, pageMost, pageLen)
+	sel.Limit, err = intParam(r, "limit", 1, pageMost, pageLen)
 	return sel, err
 }
 
@@ -218,8 +218,8 @@ func listOf(values []string) (list []string) {
 	return list
 }
 
-// truth parses a boolean query parameter; a missing one is false.
-func truth(r *http.Request, name string) (bool, error) {
+// boolParam parses a boolean query parameter; a missing one is false.
+func boolParam(r *http.Request, name string) (bool, error) {
 	switch v := r.URL.Query().Get(name); v {
 	case "true", "1":
 		return true, nil
@@ -230,8 +230,8 @@ func truth(r *http.Request, name string) (bool, error) {
 	}
 }
 
-// moment returns a query parameter that is a time: RFC 3339, a date (UTC), or milliseconds.
-func moment(r *http.Request, name string) (time.Time, error) {
+// timeParam returns a query parameter that is a time: RFC 3339, a date (UTC), or milliseconds.
+func timeParam(r *http.Request, name string) (time.Time, error) {
 	text := r.URL.Query().Get(name)
 	if text == "" {
 		return time.Time{}, nil

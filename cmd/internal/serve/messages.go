@@ -130,11 +130,11 @@ type messagesPage struct {
 // messages answers GET /api/sessions/{id}/messages. Without a position, it returns the last
 // messages; with after=ID, those that followed a message.
 func (s messageRoutes) messages(_ http.ResponseWriter, r *http.Request) (*answer, error) {
-	limit, err := number(r, "limit", 1, messagesMost, messagesLen)
+	limit, err := intParam(r, "limit", 1, messagesMost, messagesLen)
 	if err != nil {
 		return nil, err
 	}
-	offset, err := number(r, "offset", 0, 1<<30, -1)
+	offset, err := intParam(r, "offset", 0, 1<<30, -1)
 	if err != nil {
 		return nil, err
 	}

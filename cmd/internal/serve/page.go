@@ -22,11 +22,11 @@ type rendered struct {
 
 // html answers GET /api/sessions/{id}/html: messages as an exported page shows them.
 func (s messageRoutes) html(_ http.ResponseWriter, r *http.Request) (*answer, error) {
-	from, err := number(r, "from", 1, 1<<30, 1)
+	from, err := intParam(r, "from", 1, 1<<30, 1)
 	if err != nil {
 		return nil, err
 	}
-	to, err := number(r, "to", 1, 1<<30, 1<<30)
+	to, err := intParam(r, "to", 1, 1<<30, 1<<30)
 	if err != nil {
 		return nil, err
 	}

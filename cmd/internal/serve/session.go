@@ -162,7 +162,7 @@ func (s *Server) expected(r *http.Request, space *Space, e store.Entry) error {
 
 // get answers GET /api/sessions/{id}.
 func (s sessionRoutes) get(r *http.Request, space *Space, e store.Entry) (*answer, error) {
-	last, err := number(r, "messages", 0, messagesMost, space.Config.KeepMessages)
+	last, err := intParam(r, "messages", 0, messagesMost, space.Config.KeepMessages)
 	if err != nil {
 		return nil, err
 	}

@@ -59,7 +59,7 @@ func (s transferRoutes) download(w http.ResponseWriter, r *http.Request) (*answe
 		"noTools": &in.NoTools, "noReasoning": &in.NoReasoning, "redact": &in.Redact, "subagents": &in.Subagents, "attachments": &in.Attachments, "noData": &in.NoData,
 	} {
 		var err error
-		if *to, err = truth(r, name); err != nil {
+		if *to, err = boolParam(r, name); err != nil {
 			return nil, err
 		}
 	}
@@ -141,7 +141,7 @@ func (s transferRoutes) importSession(_ http.ResponseWriter, r *http.Request) (*
 		if data, err = io.ReadAll(r.Body); err != nil {
 			return nil, err
 		}
-		if in.KeepIDs, err = truth(r, "keepIds"); err != nil {
+		if in.KeepIDs, err = boolParam(r, "keepIds"); err != nil {
 			return nil, err
 		}
 	} else {
