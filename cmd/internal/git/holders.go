@@ -14,7 +14,7 @@ type Holders struct {
 	Commits int      // that added it or changed files with it
 	Refs    []string // branches, tags and the stash whose history has it
 	Index   []string // staged files with it
-	Whole   bool     // git could be searched completely in the time there was, and has no filtered files
+	Whole   bool     // git could be searched completely within the time limit, and has no filtered files
 }
 
 // maxContains bounds the commits that git is asked about when it lists refs.
