@@ -118,5 +118,9 @@ func (tx *Tx) mergeFile(name string, merge Merger) error {
 		}
 		return c.s.replace(file, text, fileMode(file))
 	}
-	return tx.logs.replace(l, func(out io.Writer) error { _, err := out.Write(text); return err })
+	if err := tx.logs.replace(l, func(out io.Writer) error { _, err := out.Write(text); return err }); err != nil {
+		return err
+	}
+	tx.made = nil // the log stays, even if it is empty
+	return nil
 }

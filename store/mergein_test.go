@@ -47,6 +47,12 @@ func TestMergeFiles(t *testing.T) {
 	if got := readFile(t, s, other+"/.session/subagents/x/messages.jsonl"); got != read[MessagesLog] {
 		t.Errorf("the sub-agent has %q", got)
 	}
+	const quiet = "conversations/2025-11-23/1001-brainstorm-quiet-ee2s" // without tool calls
+	logs := map[string][]byte{MessagesLog: []byte(read[MessagesLog]), ToolsLog: {}}
+	must(t, s.MergeFiles(quiet, []string{MessagesLog, ToolsLog}, func(name string, _ []byte) ([]byte, error) { return logs[name], nil }))
+	if got := readFile(t, s, quiet+"/"+ToolsLog); got != "" {
+		t.Errorf("the empty log is %q", got)
+	}
 	failed := errors.New("no")
 	err := s.MergeFiles(other, []string{"brainstorm.md", ".session/session.json"}, func(name string, ours []byte) ([]byte, error) {
 		if name == "brainstorm.md" {
