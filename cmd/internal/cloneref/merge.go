@@ -92,11 +92,11 @@ func joined(a, b map[string]string) map[string]bool {
 // change the result.
 func (m merger) file(name string, base, a, b []byte) ([]byte, error) {
 	record := strings.Contains(name, "/.session/") && (strings.HasSuffix(name, ".jsonl") || strings.HasSuffix(name, "/session.json"))
-	if bytes.Compare(a, b) > 0 {
+	if bytes.Compare(a, b) > 0 || b == nil {
 		a, b = b, a
 	}
 	switch {
-	case bytes.Equal(a, b):
+	case a != nil && bytes.Equal(a, b):
 		return b, nil
 	case len(a) == 0 && record:
 		return b, nil
