@@ -232,7 +232,7 @@ func (d *redaction) report(ctx context.Context, r *redact.Redactor, done *redact
 	}
 	out.print(d.app.screen)
 	if h.Commits > 0 {
-		fmt.Fprint(d.app.screen.errw, rewriteHelp(d.options))
+		fmt.Fprint(d.app.screen.errw, rewriteHelp(d.options, h.Refs))
 	}
 	return nil
 }
@@ -348,20 +348,25 @@ func lineList(lines []int) string {
 	return text
 }
 
-// rewriteHelp explains how to remove the text from git's history.
-func rewriteHelp(o redactOptions) string {
+// rewriteHelp explains how to remove the text from git's history. refs are those that have it.
+func rewriteHelp(o redactOptions, refs []string) string {
 	line := "literal:TEXT==>[redacted: " + o.name + "]"
 	if !o.secret {
 		line = "regex:EXPRESSION==>[redacted: " + o.name + "]"
 	}
+	shared, then := "", ""
+	if slices.Contains(refs, "cortext/own") {
+		shared, then = " 'refs/cortext/*'", "  4. git update-ref -d refs/cortext/own && cortext pull, here and in every other clone\n"
+	}
 	steps := []string{
-		"Commit the redacted files, then rewrite the history in a fresh clone:",
+		"Commit and push the redacted files, then rewrite the history in a fresh clone:",
 		"  1. write this line, with the text as it is in the files, into a file outside of the repository:",
 		"       " + line,
 		"     and another one for the beginning of a long text, which titles and summaries may have",
-		"  2. git filter-repo --replace-text FILE --replace-message FILE",
-		"  3. git push --force --all && git push --force --tags",
-		"Remotes, forks and other clones keep the old commits until they are also rewritten and garbage is collected.",
+		"  2. git clone --mirror URL rewritten && cd rewritten",
+		"     git filter-repo --replace-text FILE --replace-message FILE",
+		"  3. git push --force URL 'refs/heads/*' 'refs/tags/*'" + shared,
+		then + "Remotes, forks and other clones keep the old commits until they are also rewritten and garbage is collected.",
 	}
 	return strings.Join(steps, "\n") + "\n"
 }
