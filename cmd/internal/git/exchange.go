@@ -212,6 +212,8 @@ func (x Exchange) mergeOnce(ctx context.Context, up upstream) (merged bool, err 
 	}
 	if left, leftErr := ConflictsIn(whole, x.Root, x.Folders[0]); leftErr == nil && len(left.Other) > 0 {
 		err = &ConflictError{short(up.ref), left.Other}
+	} else if Operation(x.Root) == "merge" { // git says how to complete it
+		err = fmt.Errorf("the merge of %s was undone: %w", short(up.ref), err)
 	}
 	return false, errors.Join(err, keepErr, x.abort(whole))
 }

@@ -180,7 +180,7 @@ func TestPullInterrupted(t *testing.T) {
 	p.add("conversations/log", "ours")
 	p.theirs.add("conversations/log", "theirs")
 	p.write(".git/hooks/pre-merge-commit", "#!/bin/sh\nexit 1\n")
-	p.untouched(p.exchange(), errors.New("Not committing merge"))
+	p.untouched(p.exchange(), errors.New("the merge of origin/main was undone: Not committing merge"))
 
 	p.write(".git/hooks/pre-merge-commit", "#!/bin/sh\ntouch .git/began\nwhile ! test -e .git/end; do sleep .01; done\n")
 	ctx, cancel := context.WithCancel(context.Background())
