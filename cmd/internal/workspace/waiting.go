@@ -32,7 +32,7 @@ func (v Waiting) String() string {
 	}
 	why := v.Why
 	if why == "" {
-		why = "the folder is back"
+		why = "nothing keeps them there now"
 	}
 	return fmt.Sprintf("%s: %s in %s: %s; %s", v.Entry.Path, n, v.Folder, why, v.Way)
 }
