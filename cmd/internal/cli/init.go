@@ -149,9 +149,9 @@ func runInit(a *app, cmd *cobra.Command, o initOptions) error {
 	if err := linksOn(a.machine()).make(); err != nil {
 		a.screen.warn("the hooks find cortext on the PATH only: " + err.Error())
 	}
-	merging, err := r.mergeDriver()
-	if err != nil {
-		a.screen.warn("git's merge driver stays as it was: " + err.Error())
+	merging, driverErr := r.mergeDriver()
+	if driverErr != nil {
+		a.screen.warn("git's merge driver stays as it was: " + driverErr.Error())
 	}
 	linked, err := r.commitHooks()
 	if err != nil {
@@ -167,7 +167,7 @@ func runInit(a *app, cmd *cobra.Command, o initOptions) error {
 	printKept(a.screen, planned)
 	fmt.Fprint(a.screen.out, merging)
 	changed := len(created)+changing(planned)+len(merging) > 0
-	if !changed && err == nil {
+	if !changed && err == nil && driverErr == nil {
 		fmt.Fprintf(a.screen.out, "%s is up to date, nothing to do\n", visible(dir))
 	}
 	start, missing := r.ready()
@@ -398,11 +398,14 @@ func (r *initRun) mergeDriver() (done string, err error) {
 	}
 	switch is := d.In(r.dir); {
 	case r.noDriver && is:
-		return "removed merge.cortext from this clone's git configuration\n", d.Unset(r.cmd.Context(), r.dir)
+		done, err = "removed merge.cortext from this clone's git configuration\n", d.Unset(r.cmd.Context(), r.dir)
 	case !r.noDriver && !is:
-		return "set merge.cortext in this clone's git configuration\n", d.Set(r.cmd.Context(), r.dir)
+		done, err = "set merge.cortext in this clone's git configuration\n", d.Set(r.cmd.Context(), r.dir)
 	}
-	return "", nil
+	if err != nil {
+		return "", err
+	}
+	return done, nil
 }
 
 // commitHooks adds our lines to git's hooks or removes them, if the user asks for it. It
