@@ -6,6 +6,7 @@ import (
 	"io"
 	"iter"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -233,7 +234,7 @@ func (s screen) briefSince(r *row) string {
 func fromHome(dir, name string) string {
 	home, err := os.UserHomeDir()
 	if rest, ok := strings.CutPrefix(dir, home+string(os.PathSeparator)); err == nil && ok && len(home) > 1 {
-		return name + string(os.PathSeparator) + rest
+		return name + "/" + filepath.ToSlash(rest)
 	}
 	return dir
 }
