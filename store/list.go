@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -172,7 +173,8 @@ func (e Entry) LeftByMerge() bool {
 }
 
 // withoutTwins lists a conversation that is in several folders once, with the path that
-// sorts first, the same in every clone.
+// sorts first, the same in every clone. A folder that a redaction renamed comes before the
+// others, which may have the redacted text in their names.
 func withoutTwins(entries []Entry) []Entry {
 	slices.SortFunc(entries, func(a, b Entry) int { return strings.Compare(a.Path, b.Path) })
 	at := map[string]int{}
@@ -180,6 +182,10 @@ func withoutTwins(entries []Entry) []Entry {
 	for _, e := range entries {
 		key := schema.IDKey(e.Session.ID)
 		if i, ok := at[key]; ok && e.KnowsID() {
+			if redactedName(e.Path) && !redactedName(list[i].Path) {
+				e, list[i] = list[i], e
+				list[i].Twins, e.Twins = e.Twins, nil
+			}
 			list[i].Twins = append(list[i].Twins, e.Path)
 			continue
 		}
@@ -190,6 +196,10 @@ func withoutTwins(entries []Entry) []Entry {
 	}
 	return list
 }
+
+// redactedName reports whether the words in a folder's name contain a redaction; see
+// [FolderName].
+func redactedName(folder string) bool { return strings.Contains(path.Base(folder), "-redacted-") }
 
 // IsNewer reports whether a later cortext wrote the session.json of a conversation.
 func (e Entry) IsNewer() bool { return e.has(Newer) }

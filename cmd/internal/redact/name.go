@@ -47,6 +47,16 @@ func (r *Redactor) rename(ctx context.Context, c *Conversation, found *secrets.F
 	return r.renamed(ctx, c, e.Path)
 }
 
+// twins reports the other folders of a conversation that have the texts found in their names.
+// [Redactor.Apply] moves their messages, but they may hold documents.
+func (r *Redactor) twins(c *Conversation, found *secrets.Found) {
+	for _, folder := range c.Entry.Twins {
+		if _, has := r.request.named(folder, found); has {
+			c.Left = append(c.Left, Left{Path: folder, Why: "the name of another folder of the conversation, without messages once they are redacted: move its documents, then delete it"})
+		}
+	}
+}
+
 // oldPath returns the old path of a conversation that an earlier redaction renamed only in part: its
 // folder has a new name, but what records the name still has the text to redact, since the command
 // failed or was killed.

@@ -165,6 +165,7 @@ func (r *Redactor) find(e store.Entry) (*Conversation, *secrets.Found, error) {
 	}
 	_, named := r.request.named(e.Path, found)
 	c.named = named || r.oldPath(e, found) != ""
+	r.twins(c, found)
 	return c, found, err
 }
 
@@ -221,6 +222,7 @@ func (r *Redactor) apply(ctx context.Context, e store.Entry) (*Conversation, err
 		c.add(places)
 		return err
 	})
+	r.twins(c, found)
 	if err == nil {
 		err = r.rename(ctx, c, found)
 	}
