@@ -82,6 +82,21 @@ type Message struct {
 	Branch int
 }
 
+// Ending says why an answer breaks off or has no text, such as "interrupted". It is "" for
+// any other message.
+func (m *Message) Ending() string {
+	empty := m.Role == Assistant && m.Content == "" && len(m.ToolCalls) == 0 && len(m.Attachments) == 0
+	switch {
+	case m.FinishReason == "interrupted":
+		return "interrupted"
+	case !empty:
+		return ""
+	case m.FinishReason != "":
+		return "no text: " + m.FinishReason
+	}
+	return "no text"
+}
+
 // The types of blocks.
 const (
 	TextBlock       = "text"

@@ -173,7 +173,7 @@ func showText(on screen, found *history.Shown, about *history.Overview, o showOp
 		if m.Content != "" {
 			fmt.Fprintln(w, visible(m.Content))
 		}
-		if end := ending(&m); end != "" {
+		if end := m.Ending(); end != "" {
 			fmt.Fprintf(w, "(%s)\n", oneLine(end))
 		}
 		attachments(w, m.Attachments)
@@ -192,20 +192,6 @@ func showText(on screen, found *history.Shown, about *history.Overview, o showOp
 		}
 	}
 	return w.Flush()
-}
-
-// ending says why an answer breaks off or has no text; it is "" for any other message.
-func ending(m *schema.Message) string {
-	empty := m.Role == "assistant" && m.Content == "" && len(m.ToolCalls) == 0 && len(m.Attachments) == 0
-	switch {
-	case m.FinishReason == "interrupted":
-		return "interrupted"
-	case !empty:
-		return ""
-	case m.FinishReason != "":
-		return "no text: " + m.FinishReason
-	}
-	return "no text"
 }
 
 // attachments prints what the attachments are, each on a line.

@@ -77,7 +77,8 @@ func (w *writer) event(m *schema.Message) {
 
 // answer writes an agent's message with its calls.
 func (w *writer) answer(m *schema.Message) {
-	if m.Content == "" && m.Reasoning == "" && len(m.Attachments) == 0 {
+	ending := m.Ending()
+	if m.Content == "" && m.Reasoning == "" && len(m.Attachments) == 0 && ending == "" {
 		w.anchored(m)
 		return
 	}
@@ -91,6 +92,12 @@ func (w *writer) answer(m *schema.Message) {
 	}
 	w.within = true
 	w.parts(m)
+	if ending != "" {
+		w.endCalls()
+		w.out.raw("<p class=\"soft\">(")
+		w.out.text(shown.Clean(ending))
+		w.out.raw(")</p>")
+	}
 	w.endMessage()
 }
 
