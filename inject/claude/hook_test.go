@@ -1,9 +1,6 @@
 package claude
 
 import (
-	"encoding/json"
-	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -11,7 +8,6 @@ import (
 	"testing"
 	"time"
 	"unicode/utf16"
-	"unicode/utf8"
 
 	"cortext/inject"
 )
@@ -68,56 +64,12 @@ func TestHook(t *testing.T) {
 	}
 }
 
-func TestHookRefuses(t *testing.T) {
-	for _, input := range []string{
-		"", "x", "{", "[]", "null", `"s"`, `{}`, `{"session_id":""}`, `{"session_id":7}`, `{"session_id":"s","prompt":{}}`,
-		`{"session_id":"s"}{`, strings.Repeat("[", 1_000_000), `{"session_id":"s","x":` + strings.Repeat(`{"a":`, 1_000_000),
-	} {
-		if e, err := adapter.Hook(machine("/home", nil), "Stop", []byte(input)); err == nil || e != (inject.Event{}) {
-			t.Errorf("%.40q is %+v, %v", input, e, err)
-		}
-	}
-}
-
-// TestReply checks that text arrives unchanged, however its bytes are split on the way.
-func TestReply(t *testing.T) {
-	texts := []string{
-		"", "plain", "\x00\x01\x1f\x7f \"quoted\" \\ \r\n\t", "<b>&amp;</b>", "\u2028\u2029", "Übung 决定了", "👍🏽 𝄞 \U0010ffff", "\uffff\ufffd\ue000",
-		"bad \xff\xfe \xed\xa0\x80 \xf0\x9f\x91 end",
-	}
-	r := rand.New(rand.NewPCG(1, 2))
-	for range 300 {
-		var b []byte
-		for range r.IntN(30) {
-			b = append(b, byte(r.IntN(256)))
-			b = utf8.AppendRune(b, rune(r.IntN(0x110000)))
-		}
-		texts = append(texts, string(b))
-	}
-	for _, text := range texts {
-		out := adapter.Reply("UserPromptSubmit", text)
-		for _, b := range out {
-			if b >= utf8.RuneSelf || b < ' ' {
-				t.Fatalf("the reply to %q holds %#x: %s", text, b, out)
-			}
-		}
-		var got map[string]map[string]string
-		if err := json.Unmarshal(out, &got); err != nil {
-			t.Fatalf("%q: %v: %s", text, err, out)
-		}
-		// JSON cannot express an invalid UTF-8 byte.
-		want := map[string]map[string]string{"hookSpecificOutput": {"hookEventName": "UserPromptSubmit", "additionalContext": valid(text)}}
-		if fmt.Sprint(got) != fmt.Sprint(want) {
-			t.Errorf("%q arrives as %q", text, got)
-		}
-	}
-	if n := len(utf16.Encode([]rune(strings.Repeat("x", replyBytes)))); n > 10_000 {
+// TestReplyLimit checks that a text of ReplyLimits.Bytes bytes is short enough for the program.
+func TestReplyLimit(t *testing.T) {
+	if n := len(utf16.Encode([]rune(strings.Repeat("x", adapter.ReplyLimits().Bytes)))); n > 10_000 {
 		t.Errorf("%d units do not arrive whole", n)
 	}
 }
-
-// valid returns the text with each invalid UTF-8 byte replaced.
-func valid(text string) string { return string([]rune(text)) }
 
 func TestLocate(t *testing.T) {
 	name := "a [home] *?"

@@ -1,7 +1,6 @@
 package opencode
 
 import (
-	"strings"
 	"testing"
 
 	"cortext/inject"
@@ -35,14 +34,6 @@ func TestHook(t *testing.T) {
 		got, err := adapter.Hook(m, c.event, []byte(`{"session_id":"ses_1","cwd":"/w","process":"4711",`+c.more+"}"))
 		if err != nil || got != c.want {
 			t.Errorf("%s %s is %+v, %v\nnot %+v", c.event, c.more, got, err, c.want)
-		}
-	}
-	for _, input := range []string{
-		"", "x", "{", "[]", "null", `"s"`, `{}`, `{"session_id":""}`, `{"session_id":7}`, `{"session_id":"s","prompt":{}}`,
-		`{"session_id":"s"}{`, strings.Repeat("[", 1_000_000),
-	} {
-		if e, err := adapter.Hook(m, "Answered", []byte(input)); err == nil || e != (inject.Event{}) {
-			t.Errorf("%.40q is %+v, %v", input, e, err)
 		}
 	}
 }
