@@ -4,10 +4,8 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
-	"fmt"
 
 	"cortext/inject"
-	"cortext/schema/jsonl"
 	"cortext/schema/rawjson"
 )
 
@@ -21,9 +19,9 @@ func isDocument(data []byte) bool {
 	return string(bytes.TrimSpace(line)) == "{"
 }
 
-// document reads a session that is one document. If it is truncated, document reads the
-// messages before the cut. A cut by our own limit is not damage.
-func (x *index) document(data []byte, cut bool) {
+// document reads a session that is one document. If it is truncated or broken, document
+// reads the messages before that point and returns an error.
+func (x *index) document(data []byte) error {
 	var broken error
 	err := inject.WalkObject(data, func(name string, rest []byte) bool {
 		value := func() []byte { v, _, _ := rawjson.Next(rest); return v }
@@ -41,9 +39,7 @@ func (x *index) document(data []byte, cut bool) {
 		}
 		return true
 	})
-	if err = errors.Join(broken, err); err != nil && !cut {
-		x.losses.Damaged(fmt.Sprintf("%s: the document is cut off or broken (%v)", jsonl.Broken, err))
-	}
+	return errors.Join(broken, err)
 }
 
 // element reads a message of a document.

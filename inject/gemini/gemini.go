@@ -7,6 +7,7 @@ package gemini
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -133,7 +134,9 @@ func (x *index) readDocument(f *os.File, size, whole int64) error {
 	}
 	x.rewritten = true
 	x.file = source{bytes.NewReader(data[:n])}
-	x.document(data[:n:n], size < whole)
+	if err := x.document(data[:n:n]); err != nil && size >= whole { // a cut by our own limit is not damage
+		x.losses.Damaged(fmt.Sprintf("%s: the document is cut off or broken (%v)", jsonl.Broken, err))
+	}
 	if x.o.Progress != nil {
 		x.o.Progress(size)
 	}
