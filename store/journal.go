@@ -178,19 +178,13 @@ func (j *journal) applyOne(c *change) error {
 	case now != c.Before && !(now.isFile() && (now.sameBytes(c.After) || now.sameBytes(c.Before))):
 		return &changedError{c.File}
 	case c.movesAway():
-		if err := j.s.files.RenameIn(j.s.root, c.File, j.dir+"/"+c.Old); err != nil {
-			return err
-		}
-		if err := errors.Join(j.s.files.SyncDir(j.s.root, j.dir), j.s.files.SyncDir(j.s.root, path.Dir(c.File))); err != nil {
+		if err := j.rename(c.File, j.dir+"/"+c.Old); err != nil {
 			return err
 		}
 	}
 	switch {
 	case c.After.Kind == kindAbsent && c.Before.isFile():
-		if err := j.s.root.Remove(c.File); err != nil {
-			return err
-		}
-		return j.s.files.SyncDir(j.s.root, path.Dir(c.File))
+		return j.remove(c.File)
 	case c.After.Kind == kindAbsent:
 		return nil
 	case c.After.Kind == kindFolder, now.sameBytes(c.After):
@@ -262,10 +256,24 @@ func (j *journal) place(from, name, mode string) error {
 		}
 		j.unlocks = append(j.unlocks, func() { _ = errors.Join(unlock(), f.Close()) })
 	}
-	if err := j.s.files.RenameIn(j.s.root, from, name); err != nil {
+	return j.rename(from, name)
+}
+
+// rename renames a file durably. Each step of a repair must survive a power cut before the
+// next one begins: otherwise a file may be missing in both folders.
+func (j *journal) rename(from, to string) error {
+	if err := j.s.files.RenameIn(j.s.root, from, to); err != nil {
 		return err
 	}
-	return errors.Join(j.s.files.SyncDir(j.s.root, path.Dir(name)), j.s.files.SyncDir(j.s.root, j.dir))
+	return errors.Join(j.s.files.SyncDir(j.s.root, path.Dir(to)), j.s.files.SyncDir(j.s.root, path.Dir(from)))
+}
+
+// remove removes a file durably.
+func (j *journal) remove(name string) error {
+	if err := j.s.root.Remove(name); err != nil {
+		return err
+	}
+	return j.s.files.SyncDir(j.s.root, path.Dir(name))
 }
 
 func (j *journal) chmod(name, mode string) error {
@@ -352,10 +360,7 @@ func (j *journal) undoOne(i int, c *change) error {
 		if now.Kind == kindAbsent {
 			return nil
 		}
-		if err := j.s.root.Remove(c.File); err != nil {
-			return err
-		}
-		return j.s.files.SyncDir(j.s.root, path.Dir(c.File))
+		return j.remove(c.File)
 	case c.movesAway():
 		return j.moveBack(c, now)
 	case c.Before.Kind == kindFolder, now.sameBytes(c.Before):
@@ -384,8 +389,5 @@ func (j *journal) moveBack(c *change, now fileState) error {
 			return err
 		}
 	}
-	if err := j.s.files.RenameIn(j.s.root, j.dir+"/"+c.Old, c.File); err != nil {
-		return err
-	}
-	return errors.Join(j.s.files.SyncDir(j.s.root, path.Dir(c.File)), j.s.files.SyncDir(j.s.root, j.dir))
+	return j.rename(j.dir+"/"+c.Old, c.File)
 }

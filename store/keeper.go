@@ -50,7 +50,7 @@ func (k keeper) move(name, as string) error {
 	if err := k.files.RenameIn(k.root, name, to); err != nil {
 		return err
 	}
-	return k.files.SyncDir(k.root, path.Dir(to))
+	return k.files.SyncDir(k.root, path.Dir(to)) // what replaces the file may be durable at once
 }
 
 // freeName returns the name of a new file below .workspace/local/kept, so that no file
