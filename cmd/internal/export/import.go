@@ -79,8 +79,8 @@ func (im *Importer) Import(ctx context.Context, c *portable.Conversation) (*Impo
 	for _, left := range c.LeftOut {
 		out.Warnings = append(out.Warnings, "the export left out "+left)
 	}
-	same := im.opts.KeepIDs && c.Session != nil && c.Session.ID != ""
-	if same {
+	made := creation{Importer: im, out: out, keepIDs: im.opts.KeepIDs && c.Session != nil && c.Session.ID != ""}
+	if made.keepIDs {
 		e, ok, err := im.existing(c.Session.ID)
 		if err != nil {
 			return nil, err
@@ -91,7 +91,7 @@ func (im *Importer) Import(ctx context.Context, c *portable.Conversation) (*Impo
 		}
 	}
 	s, words := im.newSession(c), ""
-	if same {
+	if made.keepIDs {
 		s, words = c.Session.Clone(), portable.FolderWords(c.Session)
 	} else if err := im.newID(s); err != nil {
 		return nil, err
@@ -99,10 +99,10 @@ func (im *Importer) Import(ctx context.Context, c *portable.Conversation) (*Impo
 	if words == "" {
 		words = s.DisplayTitle()
 	}
-	if err := im.create(s, words, c, out); err != nil {
+	if err := made.create(s, words, c); err != nil {
 		return nil, err
 	}
-	if same {
+	if made.keepIDs {
 		return out, im.bringBack(ctx, out.Entry)
 	}
 	return out, nil
@@ -167,42 +167,48 @@ func (im *Importer) newID(s *schema.Session) error {
 	return nil
 }
 
-// create creates a conversation from a document.
-func (im *Importer) create(s *schema.Session, words string, doc *portable.Conversation, out *Imported) error {
+// A creation makes a conversation from a document.
+type creation struct {
+	*Importer
+	out     *Imported
+	keepIDs bool
+}
+
+// create creates the conversation of a session. Its folder is named after words.
+func (c creation) create(s *schema.Session, words string, doc *portable.Conversation) error {
 	typ := store.Slug(s.ConversationType)
 	var text []byte
 	if doc.Document != nil && doc.Session != nil && doc.Document.Name == doc.Session.ConversationType+".md" {
 		text = []byte(doc.Document.Text)
 	}
-	same := doc.Session != nil && s.ID == doc.Session.ID
-	if text == nil && !same {
+	if text == nil && !c.keepIDs {
 		text = []byte(workspace.DocumentOf(s))
 	}
-	if err := im.attachments(doc, s.ID, out); err != nil {
+	if err := c.attachments(doc, s.ID, c.out); err != nil {
 		return err
 	}
-	staged, err := im.w.Store.Stage(typ, words, s, text)
+	staged, err := c.w.Store.Stage(typ, words, s, text)
 	if err != nil {
 		return err
 	}
 	defer staged.Close()
-	if err := im.fill(staged, doc, same, out); err != nil {
+	if err := c.fill(staged, doc); err != nil {
 		staged.Discard()
 		return err
 	}
-	if err := im.w.Publish(staged); errors.Is(err, store.ErrExist) {
+	if err := c.w.Publish(staged); errors.Is(err, store.ErrExist) {
 		return fmt.Errorf("%s already exists, or is outside the sparse checkout", staged.Path())
 	} else if err != nil {
 		return err
 	}
-	if out.Entry, err = im.w.Entry(staged.Path()); err == nil && im.have != nil {
-		im.have[schema.IDKey(s.ID)] = out.Entry
+	if c.out.Entry, err = c.w.Entry(staged.Path()); err == nil && c.have != nil {
+		c.have[schema.IDKey(s.ID)] = c.out.Entry
 	}
 	return err
 }
 
 // fill writes the records of a document into a staged conversation.
-func (im *Importer) fill(staged *store.Conversation, doc *portable.Conversation, same bool, out *Imported) error {
+func (c creation) fill(staged *store.Conversation, doc *portable.Conversation) error {
 	tx, err := staged.Begin()
 	if err != nil {
 		return err
@@ -213,8 +219,8 @@ func (im *Importer) fill(staged *store.Conversation, doc *portable.Conversation,
 		return err
 	}
 	switch described := s.ContextSummary != "" && s.Description != ""; {
-	case same:
-		err = im.copy(tx, doc)
+	case c.keepIDs:
+		err = c.copy(tx, doc)
 	case described: // the document has what a pass over all messages would derive
 		if err = appendNew(tx, doc); err == nil {
 			err = tx.Recount()
@@ -222,7 +228,7 @@ func (im *Importer) fill(staged *store.Conversation, doc *portable.Conversation,
 	default:
 		was := s.Clone()
 		if err = appendNew(tx, doc); err == nil {
-			err = im.w.FinishIn(tx, staged, workspace.Finishing{Save: true, Describe: func(s *schema.Session) {
+			err = c.w.FinishIn(tx, staged, workspace.Finishing{Save: true, Describe: func(s *schema.Session) {
 				s.ContextSummary = cmp.Or(was.ContextSummary, s.ContextSummary)
 				if s.Plan == nil {
 					s.Plan = was.Plan
@@ -236,16 +242,11 @@ func (im *Importer) fill(staged *store.Conversation, doc *portable.Conversation,
 	if err := tx.Commit(); err != nil {
 		return err
 	}
-	out.Appended = tx.Result().Appended
+	c.out.Appended = tx.Result().Appended
 	if redacted := tx.Result().Redacted; len(redacted) > 0 {
-		out.Warnings = append(out.Warnings, fmt.Sprintf("secrets replaced: %d", redacted.Sum()))
+		c.out.Warnings = append(c.out.Warnings, fmt.Sprintf("secrets replaced: %d", redacted.Sum()))
 	}
-	for _, sum := range doc.Summaries {
-		if err := staged.WriteSummary(sum); err != nil {
-			return err
-		}
-	}
-	return im.subagents(staged, doc, same)
+	return c.fillRest(staged, doc)
 }
 
 // flushBytes is the amount that is buffered before a write.
@@ -300,27 +301,32 @@ func appendNew(tx *store.Tx, doc *portable.Conversation) error {
 	})
 }
 
-// subagents writes the sub-agents' conversations.
-func (im *Importer) subagents(of *store.Conversation, doc *portable.Conversation, same bool) error {
+// fillRest writes the summaries, and the conversations of the sub-agents.
+func (c creation) fillRest(of *store.Conversation, doc *portable.Conversation) error {
+	for _, sum := range doc.Summaries {
+		if err := of.WriteSummary(sum); err != nil {
+			return err
+		}
+	}
 	parent, err := of.ID()
 	if err != nil {
 		return err
 	}
 	for i := range doc.Subagents {
 		sub := &doc.Subagents[i]
-		c, err := of.Subagent(sub.NativeID)
+		conv, err := of.Subagent(sub.NativeID)
 		if err != nil {
 			return err
 		}
-		if err := errors.Join(im.subagent(c, &sub.Conversation, parent, same), c.Close()); err != nil {
+		if err := errors.Join(c.subagent(conv, &sub.Conversation, parent), conv.Close()); err != nil {
 			return fmt.Errorf("sub-agent %q: %w", sub.NativeID, err)
 		}
 	}
 	return nil
 }
 
-func (im *Importer) subagent(c *store.Conversation, doc *portable.Conversation, parent string, same bool) error {
-	tx, err := c.Begin()
+func (c creation) subagent(conv *store.Conversation, doc *portable.Conversation, parent string) error {
+	tx, err := conv.Begin()
 	if err != nil {
 		return err
 	}
@@ -332,15 +338,15 @@ func (im *Importer) subagent(c *store.Conversation, doc *portable.Conversation, 
 	switch {
 	case doc.Session == nil:
 		return errors.New("it has no record")
-	case same:
+	case c.keepIDs:
 		folder := s.ConversationID
 		*s = *doc.Session.Clone()
 		s.ConversationID = folder
-		err = im.copy(tx, doc)
+		err = c.copy(tx, doc)
 	default:
 		*s = *doc.Session.Clone()
 		s.Sources, s.CountedBytes = nil, 0
-		if err = im.newID(s); err != nil {
+		if err = c.newID(s); err != nil {
 			return err
 		}
 		if s.Links == nil {
@@ -357,12 +363,7 @@ func (im *Importer) subagent(c *store.Conversation, doc *portable.Conversation, 
 	if err := tx.Commit(); err != nil {
 		return err
 	}
-	for _, sum := range doc.Summaries {
-		if err := c.WriteSummary(sum); err != nil {
-			return err
-		}
-	}
-	return im.subagents(c, doc, same)
+	return c.fillRest(conv, doc)
 }
 
 // attachments stores the content of attachments. Binary content must match its hash. Text
