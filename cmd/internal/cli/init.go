@@ -294,7 +294,7 @@ func (r *initRun) showPlan(planned []inject.Change) (bool, error) {
 	}
 	fmt.Fprintf(r.app.screen.out, "In %s, cortext will\n", visible(r.dir))
 	printGroups(r.app.screen, append(r.own(missing), planned...), verbs{"  make ", "  update ", "  remove "})
-	fmt.Fprintf(r.app.screen.out, "  link %s/ to this program\n", visible(fromHome(linksOn(r.app.machine()).dir, "~")))
+	fmt.Fprintf(r.app.screen.out, "  link %s/ to this program\n", visible(r.app.screen.fromHome(linksOn(r.app.machine()).dir, "~")))
 	return true, nil
 }
 
@@ -477,5 +477,5 @@ func (r *initRun) checkPath() {
 		r.app.screen.warn("cortext is not on your PATH, where the hooks look for it: they do nothing until it is")
 		return
 	}
-	fmt.Fprintf(r.app.screen.out, "cortext is not on your PATH. The agents find it. To type it:\n  export PATH=\"$PATH:%s\"\n", visible(fromHome(links.dir, "$HOME")))
+	fmt.Fprintf(r.app.screen.out, "cortext is not on your PATH. The agents find it. To type it:\n  export PATH=\"$PATH:%s\"\n", visible(r.app.screen.fromHome(links.dir, "$HOME")))
 }

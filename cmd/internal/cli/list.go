@@ -147,7 +147,7 @@ func printList(a *app, sel *selection, o *listOptions) error {
 		}
 		t := a.screen.tableOn(out)
 		if o.all {
-			t.nameWorkspaces()
+			a.screen.nameWorkspaces(t)
 		}
 		return t.print(rows)
 	})

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"io"
 	"math"
+	"os"
 	"runtime/debug"
 	"runtime/metrics"
 	"slices"
@@ -46,7 +47,8 @@ type app struct {
 
 func newApp(p Process) *app {
 	out := &printed{Writer: p.Out}
-	on := screen{out: out, errw: p.Err, now: p.Now}
+	home, _ := os.UserHomeDir()
+	on := screen{out: out, errw: p.Err, now: p.Now, home: home}
 	return &app{Process: p, printed: out, screen: on, terminal: terminal{p.In, p.Out}, pager: pager{screen: on, interrupts: p.Interrupts}}
 }
 

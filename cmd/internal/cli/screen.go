@@ -25,7 +25,8 @@ import (
 type screen struct {
 	out, errw io.Writer
 	now       func() time.Time
-	asJSON    bool // --json
+	home      string // the user's home folder; empty if there is none
+	asJSON    bool   // --json
 }
 
 // printed is standard output. It remembers the first error, because most prints ignore theirs.

@@ -263,7 +263,7 @@ func showFound(on screen, results []*search.Result) error {
 			fmt.Fprintln(w)
 		}
 		about := []string{}
-		for _, s := range []string{r.Row.Type, r.Row.LastAgent(), on.agoTime(r.Row.LastActive), r.Row.Folder(), fromHome(r.Row.Workspace, "~")} {
+		for _, s := range []string{r.Row.Type, r.Row.LastAgent(), on.agoTime(r.Row.LastActive), r.Row.Folder(), on.fromHome(r.Row.Workspace, "~")} {
 			if s != "" {
 				about = append(about, oneLine(s))
 			}

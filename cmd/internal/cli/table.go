@@ -68,10 +68,10 @@ func (s screen) tableOf(w io.Writer, width int) *table {
 	return t
 }
 
-// nameWorkspaces adds a column for the workspace.
-func (t *table) nameWorkspaces() {
+// nameWorkspaces adds a column for the workspace to a table.
+func (s screen) nameWorkspaces(t *table) {
 	last := len(t.columns) - 1
-	t.columns = slices.Insert(t.columns, last, column{head: "WORKSPACE", rank: 5, most: 30, cell: func(r *row) string { return oneLine(fromHome(r.Workspace, "~")) }})
+	t.columns = slices.Insert(t.columns, last, column{head: "WORKSPACE", rank: 5, most: 30, cell: func(r *row) string { return oneLine(s.fromHome(r.Workspace, "~")) }})
 }
 
 // table prints conversations.
@@ -231,9 +231,8 @@ func (s screen) briefSince(r *row) string {
 }
 
 // fromHome shortens a path below the user's home folder, which it calls name.
-func fromHome(dir, name string) string {
-	home, err := os.UserHomeDir()
-	if rest, ok := strings.CutPrefix(dir, home+string(os.PathSeparator)); err == nil && ok && len(home) > 1 {
+func (s screen) fromHome(dir, name string) string {
+	if rest, ok := strings.CutPrefix(dir, s.home+string(os.PathSeparator)); ok && len(s.home) > 1 {
 		return name + "/" + filepath.ToSlash(rest)
 	}
 	return dir

@@ -38,9 +38,10 @@ var apart = strings.NewReplacer("\u200d", "", "\u094d", "")
 
 func tableAt(width int, places bool) (*table, *bytes.Buffer) {
 	var out bytes.Buffer
-	t := screen{out: &out, errw: io.Discard, now: func() time.Time { return testNow }}.tableOf(&out, width)
+	s := screen{out: &out, errw: io.Discard, now: func() time.Time { return testNow }}
+	t := s.tableOf(&out, width)
 	if places {
-		t.nameWorkspaces()
+		s.nameWorkspaces(t)
 	}
 	return t, &out
 }
