@@ -47,7 +47,7 @@ import (
 )
 
 // ErrNoWorkspace means that neither the folder nor any of its parents holds .workspace/.
-var ErrNoWorkspace = errors.New("no workspace here: run cortext init in the folder that should hold it")
+var ErrNoWorkspace = errors.New("no workspace here")
 
 // ErrNotFound means that there is no conversation or file of that name.
 var ErrNotFound = errors.New("not found")

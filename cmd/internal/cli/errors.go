@@ -126,7 +126,7 @@ func hintFor(err error) string {
 	case errors.As(err, new(*workspace.LeftOutError)):
 		return ""
 	case errors.Is(err, store.ErrNoWorkspace):
-		return "run cortext init in your project's folder, or name the folder with -C"
+		return "run cortext init in your project's folder, or name a workspace with -C"
 	case errors.As(err, new(*workspace.AmbiguousError)):
 		return "name one by its id or folder"
 	case errors.As(err, &weak):
