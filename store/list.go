@@ -8,15 +8,13 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"cortext/schema"
 	"cortext/schema/jsonl"
+	"cortext/store/parallel"
 )
 
 // An Entry is one conversation of a list.
@@ -86,7 +84,7 @@ func (s *Store) ListOf(folders []string) []Entry {
 // entries describes the conversations in some folders, and waiting ones.
 func (s *Store) entries(folders []string, keep func(*schema.Session) *schema.Session) []Entry {
 	entries := make([]Entry, len(folders))
-	inParallel(len(folders), func(i int) {
+	parallel.Each(len(folders), func(i int) {
 		e, _, _, ok := s.Describe(folders[i])
 		if !ok { // the system does not show it
 			e = s.entry(s.at("", folders[i]))
@@ -95,20 +93,6 @@ func (s *Store) entries(folders []string, keep func(*schema.Session) *schema.Ses
 		entries[i] = e
 	})
 	return s.withWaiting(withoutTwins(entries))
-}
-
-// inParallel calls f with each number below n.
-func inParallel(n int, f func(i int)) {
-	var next atomic.Int64
-	var group sync.WaitGroup
-	for range runtime.GOMAXPROCS(0) {
-		group.Go(func() {
-			for i := next.Add(1) - 1; i < int64(n); i = next.Add(1) - 1 {
-				f(int(i))
-			}
-		})
-	}
-	group.Wait()
 }
 
 // conversationFolders returns the folders of the conversations below top, sorted by name.

@@ -37,10 +37,11 @@ var rules = map[string]rule{
 	"cortext/store/internal/folders": {modules: []string{"golang.org/x/sys/unix"}, why: "an os.Root that keeps folders open; knows no record"},
 	"cortext/store/internal/lines":   {ours: []string{"cortext/store/atomicfile"}, modules: []string{"golang.org/x/sys/unix"}, why: "appends lines; knows no record"},
 	"cortext/store/secrets":          {ours: []string{"cortext/schema/clip", "cortext/schema/rawjson"}, why: "replaces secrets in text and JSON; knows no record"},
+	"cortext/store/parallel":         {why: "calls functions"},
 	"cortext/store/mergefile":        {ours: []string{"cortext/schema", "cortext/schema/jsonl", "cortext/store"}, why: "merges the bytes of two versions of a file: opens none, the store names them"},
 	"cortext/store": {
 		ours: []string{"cortext/schema", "cortext/schema/clip", "cortext/schema/jsonl", "cortext/schema/rawjson", "cortext/schema/tokens", "cortext/store/atomicfile",
-			"cortext/store/filelock", "cortext/store/internal/folders", "cortext/store/internal/lines", "cortext/store/secrets"},
+			"cortext/store/filelock", "cortext/store/internal/folders", "cortext/store/internal/lines", "cortext/store/parallel", "cortext/store/secrets"},
 		modules: []string{"github.com/mozillazg/go-unidecode", "golang.org/x/sys/unix"},
 		why:     "files only: no agent, no payload, no command line",
 	},
@@ -94,13 +95,13 @@ var rules = map[string]rule{
 		why:  "what the user does not want saved: no transcript, no settings",
 	},
 	"cortext/cmd/internal/listing": {
-		ours: []string{"cortext/cmd/internal/find", "cortext/schema", "cortext/schema/rawjson", "cortext/store"},
+		ours: []string{"cortext/cmd/internal/find", "cortext/schema", "cortext/schema/rawjson", "cortext/store", "cortext/store/parallel"},
 		why:  "what a list shows, filters, sorts and ranks: no settings, no printing",
 	},
 	"cortext/cmd/internal/search/needle": {ours: []string{"cortext/cmd/internal/find", "cortext/schema/jsonl"}, modules: []string{"golang.org/x/sys/cpu"}, why: "bytes and letters; knows no fields of records"},
 	"cortext/cmd/internal/search/grams":  {why: "an index of bytes: knows no record"},
 	"cortext/cmd/internal/search": {
-		ours: []string{"cortext/cmd/internal/find", "cortext/cmd/internal/listing", "cortext/cmd/internal/search/grams", "cortext/cmd/internal/search/needle", "cortext/schema", "cortext/schema/jsonl", "cortext/schema/rawjson", "cortext/store"},
+		ours: []string{"cortext/cmd/internal/find", "cortext/cmd/internal/listing", "cortext/cmd/internal/search/grams", "cortext/cmd/internal/search/needle", "cortext/schema", "cortext/schema/jsonl", "cortext/schema/rawjson", "cortext/store", "cortext/store/parallel"},
 		why:  "finds text in conversations that it is given: no workspace, no printing",
 	},
 	"cortext/cmd/internal/settings": {

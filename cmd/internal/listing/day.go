@@ -56,7 +56,7 @@ func (d *dayFolders) compare(base *index, name string) (dirty []string, err erro
 		if err != nil {
 			return nil, err
 		}
-		for _, folder := range append([]string{r.Path}, r.Twins...) {
+		for _, folder := range r.Folders() {
 			if dayOf(folder) == name {
 				known[folder] = true
 			}

@@ -3,6 +3,8 @@ package listing
 import (
 	"bytes"
 	"encoding/binary"
+
+	"cortext/store/parallel"
 )
 
 // The index holds a table of the blocks of names that may contain a text, so that a search
@@ -44,7 +46,7 @@ func (b *builder) addGrams() {
 	blocks := (first + len(names) + blockBytes - 1) / blockBytes
 	row := gramRow(blocks)
 	table := make([]byte, row<<gramBits)
-	inParallel(row, func(column int) {
+	parallel.Each(row, func(column int) {
 		for k := 8 * column; k < min(8*column+8, blocks); k++ {
 			from, end := max(k*blockBytes-first, 0), min((k+1)*blockBytes-first+gramsAfter, len(names)-gramBytes+1)
 			set := func(gram []byte) { table[gramHash(gram)*row+column] |= 1 << (k % 8) }

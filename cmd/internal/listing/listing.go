@@ -43,6 +43,9 @@ type Row struct {
 // 2025-11-22/1030-brainstorm-api-design-hv37.
 func (r *Row) Folder() string { return strings.TrimPrefix(r.Path, "conversations/") }
 
+// Folders returns the paths of all folders of the conversation, Path first.
+func (r *Row) Folders() []string { return append([]string{r.Path}, r.Twins...) }
+
 // isIn reports whether a folder is the conversation's.
 func (r *Row) isIn(folder string) bool { return r.Path == folder || slices.Contains(r.Twins, folder) }
 

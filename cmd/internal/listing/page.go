@@ -11,6 +11,7 @@ import (
 
 	"cortext/schema"
 	"cortext/store"
+	"cortext/store/parallel"
 )
 
 // Len returns the number of conversations.
@@ -37,7 +38,7 @@ func (l *Listing) Entry(i int) (store.Entry, error) {
 // Read reads the conversation of a row from its files, as [store.Store.List] does. The
 // error is [store.ErrNotFound] if it is gone.
 func (l *Listing) Read(r *Row) (store.Entry, error) {
-	for _, e := range l.refresher.store.ListOf(append([]string{r.Path}, r.Twins...)) {
+	for _, e := range l.refresher.store.ListOf(r.Folders()) {
 		if r.isIn(e.Path) && e.Waiting == r.Waiting {
 			return e, nil
 		}
@@ -350,7 +351,7 @@ func (p *Page) again(err error) error {
 func inChunks(n int, f func(from, end int) error) error {
 	const chunk = 512
 	var failed atomic.Pointer[error]
-	inParallel((n+chunk-1)/chunk, func(k int) {
+	parallel.Each((n+chunk-1)/chunk, func(k int) {
 		if err := f(k*chunk, min((k+1)*chunk, n)); err != nil {
 			failed.Store(&err)
 		}

@@ -281,7 +281,7 @@ func (r *refresher) bareIn(v *view) (folders []string, err error) {
 		if err != nil {
 			return nil, err
 		}
-		for _, folder := range append([]string{row.Path}, row.Twins...) {
+		for _, folder := range row.Folders() {
 			if there, err := r.store.HasSession(folder); err == nil && !there {
 				folders = append(folders, folder)
 			}
@@ -312,14 +312,14 @@ func (r *refresher) current(v *view, again []string, positions func(*view) ([]in
 				read[name] = true
 			}
 			for i := range v.added {
-				again = append(append(again, v.added[i].Path), v.added[i].Twins...)
+				again = append(again, v.added[i].Folders()...)
 			}
 			for i := range v.gone {
 				r, _, err := v.base.row(i)
 				if err != nil {
 					return nil, err
 				}
-				again = append(append(again, r.Path), r.Twins...)
+				again = append(again, r.Folders()...)
 			}
 			var err error
 			if v, err = r.viewOf(v.base, again); err != nil {
@@ -378,7 +378,7 @@ func (r *refresher) outdated(v *view, at []int, read map[string]bool) (folders [
 	}
 	for _, r := range changed {
 		if r != nil {
-			folders = append(append(folders, r.Path), r.Twins...)
+			folders = append(folders, r.Folders()...)
 		}
 	}
 	return folders, nil

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+
+	"cortext/store/parallel"
 )
 
 // Sections are the sections of an index file. They are safe for concurrent use.
@@ -255,7 +257,7 @@ const copied = 16 * blockBytes
 // returns false.
 func eachPart(begin, end int64, read func(at, end int64) bool) error {
 	var failed atomic.Bool
-	inParallel(int((end-begin+copied-1)/copied), func(k int) {
+	parallel.Each(int((end-begin+copied-1)/copied), func(k int) {
 		at := begin + int64(k)*copied
 		if !read(at, min(at+copied, end)) {
 			failed.Store(true)

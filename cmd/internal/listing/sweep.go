@@ -1,10 +1,11 @@
 package listing
 
 import (
-	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
+
+	"cortext/store/parallel"
 )
 
 // A sweep checks the files of all conversations.
@@ -53,7 +54,7 @@ func (s *sweep) list() (folders []string, err error) {
 	}
 	s.looks = make([]day, len(names))
 	of := make([][]string, len(names))
-	inParallel(len(names), func(i int) {
+	parallel.Each(len(names), func(i int) {
 		look := s.days.store.Folders().LookAtDay(names[i])
 		list, ok := s.days.foldersOf(names[i])
 		if !ok {
@@ -84,7 +85,7 @@ func (s *sweep) compare(folders []string, progress func(done, of int)) error {
 	changed := make([]bool, len(folders))
 	var failed atomic.Pointer[error]
 	counted := newCounter(len(folders), progress)
-	inParallel(len(folders), func(i int) {
+	parallel.Each(len(folders), func(i int) {
 		defer counted.add()
 		row, ok, err := s.base.byFolder(folders[i])
 		if err != nil {
@@ -126,30 +127,12 @@ func (s *sweep) compare(folders []string, progress func(done, of int)) error {
 // looksAtOnce is how many files a goroutine looks at: for fewer, starting a thread takes longer.
 const looksAtOnce = 64
 
-// lookInParallel calls f with each number below n. It is inParallel for an f that takes
+// lookInParallel calls f with each number below n. It is [parallel.Each] for an f that takes
 // microseconds.
 func lookInParallel(n int, f func(i int)) {
-	inParallel((n+looksAtOnce-1)/looksAtOnce, func(k int) {
+	parallel.Each((n+looksAtOnce-1)/looksAtOnce, func(k int) {
 		for i := k * looksAtOnce; i < min((k+1)*looksAtOnce, n); i++ {
 			f(i)
 		}
 	})
-}
-
-// inParallel calls f with each number below n.
-func inParallel(n int, f func(i int)) {
-	if n == 1 {
-		f(0)
-		return
-	}
-	var next atomic.Int64
-	var group sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), n) {
-		group.Go(func() {
-			for i := next.Add(1) - 1; i < int64(n); i = next.Add(1) - 1 {
-				f(int(i))
-			}
-		})
-	}
-	group.Wait()
 }

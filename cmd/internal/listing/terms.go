@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"cortext/cmd/internal/find"
+	"cortext/store/parallel"
 )
 
 // The index holds the terms of all names, first prompts and summaries, each once, with the
@@ -217,7 +218,7 @@ func (t terms) each(f func(n int, term []byte)) error {
 	var wrong atomic.Bool
 	workers := runtime.GOMAXPROCS(0)
 	part := len(all)/workers + 1
-	inParallel(workers, func(k int) {
+	parallel.Each(workers, func(k int) {
 		from, end := min(k*part, len(all)), min((k+1)*part, len(all))
 		for from > 0 && from < len(all) && all[from-1] != '\n' {
 			from++

@@ -6,6 +6,7 @@ import (
 
 	"cortext/schema"
 	"cortext/store"
+	"cortext/store/parallel"
 )
 
 // An update rereads conversations and determines which rows of an index they replace. It
@@ -104,7 +105,7 @@ func (u *update) withRows(folders []string) ([]string, error) {
 			return nil, err
 		}
 		u.gone[row] = true
-		folders = append(append(folders, r.Path), r.Twins...)
+		folders = append(folders, r.Folders()...)
 	}
 	return folders, nil
 }
@@ -125,7 +126,7 @@ func (u *update) sharing(id string) (folders []string, err error) {
 		}
 		if f.flags&knowsID != 0 && schema.IDKey(r.ID) == schema.IDKey(id) {
 			u.gone[i] = true
-			folders = append(append(folders, r.Path), r.Twins...)
+			folders = append(folders, r.Folders()...)
 		}
 	}
 	return folders, err
@@ -142,7 +143,7 @@ func (u *update) describe(folders []string) (next []string, err error) {
 		}
 	}
 	counted := newCounter(len(names), u.progress)
-	inParallel(len(names), func(i int) {
+	parallel.Each(len(names), func(i int) {
 		defer counted.add()
 		e, look, known, ok := u.days.store.Describe(names[i])
 		if !ok {

@@ -12,6 +12,7 @@ import (
 
 	"cortext/cmd/internal/find"
 	"cortext/store"
+	"cortext/store/parallel"
 )
 
 // errTooMany means that an index would be too large. Lists work without it.
@@ -35,7 +36,7 @@ func encode(records []*record) ([]byte, error) {
 	b := builder{records: records, rows: make([]fixed, len(records))}
 	b.reserve()
 	parts := []func(){b.addTerms, b.addJSON, b.addNames, b.addTexts, b.addNumbers, b.addLooks, b.addIDs, b.addFolders, b.addSources, b.addLists}
-	inParallel(len(parts), func(i int) { parts[i]() }) // each sets its own sections, and fields of the rows
+	parallel.Each(len(parts), func(i int) { parts[i]() }) // each sets its own sections, and fields of the rows
 	for i := range b.rows {
 		b.section[rowSection] = b.rows[i].appendTo(b.section[rowSection])
 	}
@@ -249,7 +250,7 @@ func (b *builder) file(size int) []byte {
 	for s := range from[1:] {
 		from[s+1] = from[s] + len(b.section[s])
 	}
-	inParallel((blocks+sumsAtOnce-1)/sumsAtOnce, func(k int) {
+	parallel.Each((blocks+sumsAtOnce-1)/sumsAtOnce, func(k int) {
 		at, end := k*sumsAtOnce*blockBytes, min((k+1)*sumsAtOnce*blockBytes, size)
 		for s, begin := range from {
 			if i := max(at-begin, 0); i < len(b.section[s]) && begin < end {

@@ -3,13 +3,13 @@ package search
 import (
 	"bytes"
 	"errors"
-	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
 
 	"cortext/cmd/internal/search/needle"
 	"cortext/schema/jsonl"
+	"cortext/store/parallel"
 )
 
 // chunk is the size, in bytes, of the parts of a log that are searched in parallel.
@@ -75,7 +75,7 @@ func (r *reading) scanFor(k *searchedLog, terms uint64, goOn func(*record) bool)
 	errs := make([]error, len(spans))
 	var stopped atomic.Bool
 	var mu sync.Mutex
-	inParallel(spans, func(i int) {
+	eachSpan(spans, func(i int) {
 		s := scanner{reading: r, log: k, needles: needles}
 		s.found = func(f record) bool {
 			lists[i] = append(lists[i], f)
@@ -109,8 +109,8 @@ func (r *reading) scanText(k *searchedLog, needles []*needle.Needle, parts []spa
 	return list
 }
 
-// inParallel calls f for each span, in parallel if there is much to search.
-func inParallel(spans []span, f func(i int)) {
+// eachSpan calls f for each span, in parallel if there is much to search.
+func eachSpan(spans []span, f func(i int)) {
 	size := int64(0)
 	for _, s := range spans {
 		size += s.to - s.from
@@ -121,16 +121,7 @@ func inParallel(spans []span, f func(i int)) {
 		}
 		return
 	}
-	var next atomic.Int64
-	var group sync.WaitGroup
-	for range runtime.GOMAXPROCS(0) {
-		group.Go(func() {
-			for i := next.Add(1) - 1; i < int64(len(spans)); i = next.Add(1) - 1 {
-				f(int(i))
-			}
-		})
-	}
-	group.Wait()
+	parallel.Each(len(spans), f)
 }
 
 // A scanner searches a part of a log.
