@@ -105,7 +105,7 @@ func (x Index) Twinned(id, at string) (store.Entry, bool) {
 		return store.Entry{}, false
 	}
 	r := l.Row(i)
-	folders := append([]string{r.Path}, r.Twins...)
+	folders := r.Folders()
 	if len(r.Twins) == 0 || r.Waiting {
 		return store.Entry{}, false
 	}
