@@ -91,7 +91,7 @@ func (a Auto) Run(ctx context.Context, most int) (more bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	old := a.Select(all)
+	old := a.selected(all)
 	selected := a.writable(ctx, old)
 	if err := ctx.Err(); err != nil {
 		return false, err // git did not answer for all of them
@@ -145,11 +145,11 @@ func (a Auto) writable(ctx context.Context, list []store.Entry) (free []store.En
 	return free
 }
 
-// Select returns the conversations that the settings select: those idle for
+// selected returns the conversations that the settings select: those idle for
 // auto_archive_days days, and those beyond the max_conversations most recent ones. It skips
 // conversations that are active, were written by a newer cortext, could not be read, or
 // have no folder in this work tree.
-func (a Auto) Select(all []store.Entry) (list []store.Entry) {
+func (a Auto) selected(all []store.Entry) (list []store.Entry) {
 	shown := slices.DeleteFunc(slices.Clone(all), func(e store.Entry) bool { return e.Session.Archived })
 	slices.SortStableFunc(shown, func(x, y store.Entry) int { return cmp.Compare(lastUse(y).UnixNano(), lastUse(x).UnixNano()) })
 	config := a.ws.Config
@@ -207,7 +207,7 @@ func (a Auto) Old() ([]store.Entry, error) {
 		return nil, invalid("neither auto_archive_days nor max_conversations is set, so no conversation counts as old")
 	}
 	all, err := a.ws.Store.Outlines()
-	return a.Select(all), err
+	return a.selected(all), err
 }
 
 // recordWait is how long Record waits for another process that archives.
@@ -251,7 +251,7 @@ type Prune struct {
 	Keep     int       // number of selected conversations to keep, the most recent first
 }
 
-// Select returns the conversations to remove from a list sorted by activity, most recent
+// selected returns the conversations to remove from a list sorted by activity, most recent
 // first. It never selects one that is active, was written by a newer cortext, or could not
 // be read.
 func (p Prune) Select(all []store.Entry) []store.Entry {

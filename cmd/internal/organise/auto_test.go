@@ -56,7 +56,7 @@ func TestSelect(t *testing.T) {
 	} {
 		w := &workspace.Workspace{Config: settings.Config{AutoArchiveDays: test.days, MaxConversations: test.most}, Env: workspace.Env{Now: func() time.Time { return now }}}
 		var got []string
-		for _, e := range AutoIn(w).Select(all) {
+		for _, e := range AutoIn(w).selected(all) {
 			got = append(got, e.Path)
 		}
 		if !slices.Equal(got, strings.Fields(test.want)) {

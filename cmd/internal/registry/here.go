@@ -55,7 +55,7 @@ func (h *Here) KnowClones(ctx context.Context) Place {
 // or, after [Here.KnowClones], the same one in a clone.
 func (h *Here) Same(p Place) bool {
 	here := h.Place()
-	if here.Same(p) {
+	if here.same(p) {
 		return true
 	}
 	if here.Commits == nil || p.Within != here.Within {
@@ -72,7 +72,7 @@ func (h *Here) Same(p Place) bool {
 		}
 		p.Commits, p.Shallow = commits, git.IsShallow(p.Workspace)
 	}
-	return here.Same(p) || p.Shallow && h.share(p, here) || here.Shallow && h.share(here, p)
+	return here.same(p) || p.Shallow && h.share(p, here) || here.Shallow && h.share(here, p)
 }
 
 // share reports whether a place has a commit at which the history of another, a shallow clone, is

@@ -39,9 +39,9 @@ type Place struct {
 	Shallow    bool     `json:"shallow,omitempty"`    // Commits are where a shallow clone's history is cut: other clones have them, not as roots
 }
 
-// Same reports whether two places are the same workspace, or the same workspace in
+// same reports whether two places are the same workspace, or the same workspace in
 // another work tree or clone of the repository.
-func (p Place) Same(o Place) bool {
+func (p Place) same(o Place) bool {
 	if p.Workspace == o.Workspace {
 		return true
 	}

@@ -25,7 +25,7 @@ func TestSame(t *testing.T) {
 		"no repository":                       {Place{Workspace: "/e", Within: "."}, false},
 		"a clone of which no commit is known": {Place{Workspace: "/c", Repository: "/c/.git", Within: "."}, false},
 	} {
-		if got := here.Same(c.other); got != c.same {
+		if got := here.same(c.other); got != c.same {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
@@ -110,19 +110,19 @@ func TestRemove(t *testing.T) {
 			})
 		}
 		wg.Go(func() {
-			if err := In(state).Removed.BringBack(key, at(-1).Same); err != nil {
+			if err := In(state).Removed.BringBack(key, at(-1).same); err != nil {
 				t.Error(err)
 			}
 		})
 		wg.Wait()
 		for i := -1; i < 8; i++ {
-			if gone, err := In(state).Removed.Has(key, at(i).Same); err != nil || gone != (i >= 0) {
+			if gone, err := In(state).Removed.Has(key, at(i).same); err != nil || gone != (i >= 0) {
 				t.Errorf("removed from %s: %t, %v", at(i).Workspace, gone, err)
 			}
 		}
 	}
 	nowhere := In("state")
-	for _, err := range []error{nowhere.Removed.Add("key", at(1)), nowhere.Removed.BringBack("key", at(1).Same)} {
+	for _, err := range []error{nowhere.Removed.Add("key", at(1)), nowhere.Removed.BringBack("key", at(1).same)} {
 		if err == nil || !strings.Contains(err.Error(), "HOME") {
 			t.Errorf("a relative folder: %v", err)
 		}
