@@ -40,7 +40,7 @@ type Changes struct {
 	Folders []string // each once
 }
 
-// Start replaces the list by an empty one. What it held is lost: the caller examines all
+// Start replaces the list with an empty one. What it held is lost: the caller examines all
 // conversations afterwards.
 func (l ChangeList) Start() (mark string, end int64, err error) {
 	var b [changesMark / 2]byte

@@ -66,7 +66,7 @@ func explain(err error) error {
 	case errors.Is(err, syscall.EROFS):
 		return fmt.Errorf("%w: the workspace is mounted read-only", err)
 	case errors.Is(err, syscall.EXDEV): // overlayfs does not rename folders of a lower layer
-		return fmt.Errorf("%w: replace the folder by a copy of it (cp -a, rm -r, mv) and run it again", err)
+		return fmt.Errorf("%w: replace the folder with a copy of it (cp -a, rm -r, mv) and run it again", err)
 	case errors.Is(err, fs.ErrPermission):
 		return fmt.Errorf("%w: give yourself permission to read and write there", err)
 	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):

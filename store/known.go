@@ -96,8 +96,8 @@ type replacement struct {
 	ids      map[string]string // of the redactions, by what redactor counts: a name, or the id itself
 }
 
-// record returns a record with its text replaced, marked as redacted, and how many places
-// were replaced. If there are none, it returns r itself.
+// record returns a record with its text replaced, marked as redacted, and the number of
+// replacements. If there are none, it returns r itself.
 func (p replacement) record(r record) (out record, n int, err error) {
 	counts := secrets.Counts{}
 	redact := recordRedactor{redactor: p.redactor, counts: counts}

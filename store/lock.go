@@ -239,7 +239,7 @@ func (s *Store) Written(path string) time.Time {
 	return info.ModTime()
 }
 
-// unwritten is the time of the file beside the lock of a conversation that was not written yet.
+// unwritten is the time of the file beside the lock of a conversation that has not been written yet.
 var unwritten = time.Unix(0, 0)
 
 // KeepWritten makes [Store.Written] return again what it returned before a change that is not

@@ -123,8 +123,8 @@ func idHead(line []byte) (h head, plain bool) {
 	return h, len(h.id) > 0
 }
 
-// member returns the string value that a line begins with, after its name, and the rest
-// of the line. It returns nothing if the value is long or has an escape.
+// member returns the value of the string at the beginning of a line, where name precedes it,
+// and the rest of the line. It returns nothing if the value is long or has an escape.
 func member(line []byte, name string) (value, rest []byte) {
 	const longest = 200
 	value, ok := bytes.CutPrefix(line, []byte(name))

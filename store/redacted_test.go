@@ -23,7 +23,7 @@ const theSecret = "peli\"can\\77\n\u00e9nd"
 
 var secretPattern = regexp.MustCompile(regexp.QuoteMeta(theSecret))
 
-// knowing makes a store know what was redacted, as the user's registry does.
+// knowing tells a store what was redacted, as the user's registry does.
 type knowing struct{ list []secrets.Known }
 
 func (k *knowing) redacted(string) ([]secrets.Known, error) { return k.list, nil }

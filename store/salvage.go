@@ -25,7 +25,7 @@ const (
 	setAside  = "set aside"
 	madeWhole = "newline added"
 	split     = "each record gets its own line"
-	replaced  = "replaced by U+FFFD"
+	replaced  = "replaced with U+FFFD"
 	converted = "converted to UTF-8"
 )
 

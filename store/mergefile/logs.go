@@ -276,7 +276,7 @@ func byTime(merged, x, y []line) []line {
 	return append(append(merged, x...), y...)
 }
 
-// combined replaces lines of one record that redact different texts by one that redacts all
+// combined replaces lines of one record that redact different texts with one that redacts all
 // of them, at the place of the first.
 func combined(parse func([]byte) record, lines []line) []line {
 	first := map[string]int{} // the first redacted line of an id

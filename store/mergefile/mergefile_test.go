@@ -90,7 +90,7 @@ func (w *writer) lastRev(id string) (rev int) {
 	return rev
 }
 
-// redact replaces all lines of a message by two, as the store does.
+// redact replaces all lines of a message with two, as the store does.
 func (w *writer) redact(m schema.Message) {
 	bare := schema.Message{ID: m.ID, ParentID: m.ParentID, Timestamp: m.Timestamp, Role: m.Role}
 	m.Content, m.Rev = "[redacted: x]", w.lastRev(m.ID)+1

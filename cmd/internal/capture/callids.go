@@ -94,7 +94,7 @@ func (c made) find(id, message string) (string, bool) {
 	return have[i], true
 }
 
-// issued returns the id of a call without the endings that keep it apart from others.
+// issued returns the id of a call without the suffixes that distinguish it from others.
 func issued(id string) string {
 	if i := strings.IndexAny(id, "#@"); i >= 0 {
 		return id[:i]

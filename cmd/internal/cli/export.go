@@ -263,7 +263,7 @@ func zstd(ctx context.Context) bundle.Zstd {
 	return bundle.Zstd{Compress: companion.Compressor(ctx), Decompress: companion.Decompressor(ctx)}
 }
 
-// A bundling is a bundle that is being made, in memory.
+// A bundling makes a bundle in memory.
 type bundling struct {
 	writer   *bundle.Writer // once it has started
 	starting sync.WaitGroup

@@ -96,7 +96,7 @@ type waitingRow struct {
 	Why      string `json:"why"` // empty if they can be moved into the work tree
 }
 
-// printSynced prints the result of a sync, after which there are all these conversations.
+// printSynced prints the result of a sync. all are the conversations there are after it.
 func printSynced(say notices, out *capture.SyncResult, all []store.Entry) error {
 	on := say.screen
 	waiting := say.waiting(all...)

@@ -88,7 +88,7 @@ func WithoutNotFetched(err error) (missing []*NotFetchedError, rest error) {
 	return missing, errors.Join(others...)
 }
 
-// JoinNotFetched replaces the [*NotFetchedError]s of a joined error by one for each repository,
+// JoinNotFetched replaces the [*NotFetchedError]s of a joined error with one for each repository,
 // if there are several.
 func JoinNotFetched(err error) error {
 	several := 0

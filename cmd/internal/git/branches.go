@@ -203,7 +203,7 @@ func (v *view) child(tree, name string) child {
 	return child{}
 }
 
-// loadTrees reads the trees that were not read yet. A tree that is missing or is not a
+// loadTrees reads the trees that have not been read yet. A tree that is missing or is not a
 // tree has no children.
 func (v *view) loadTrees(ids []string) error {
 	ids = slices.DeleteFunc(slices.Clone(ids), func(id string) bool { _, known := v.trees[id]; return known })

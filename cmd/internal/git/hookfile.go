@@ -97,7 +97,7 @@ func (p HookPart) isAmong(hook string) bool {
 	return found
 }
 
-// replaced lists the suffixes of a hook that another program replaced by its own. pre-commit
+// replaced lists the suffixes of a hook that another program replaced with its own. pre-commit
 // runs it, and puts it back when pre-commit is uninstalled. lefthook also puts it back, but
 // does not run it.
 var replaced = []string{".legacy", ".old"}

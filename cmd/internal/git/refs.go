@@ -91,7 +91,7 @@ func FetchChanged(ctx context.Context, root, from, to string) error {
 	return err
 }
 
-// Blobs returns contents by their ids. In a partial clone git fetches those that are
+// Blobs returns the contents of blobs by id. In a partial clone git fetches those that are
 // missing, one by one.
 func Blobs(ctx context.Context, root string, ids []string) (map[string][]byte, error) {
 	contents := map[string][]byte{}

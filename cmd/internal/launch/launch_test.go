@@ -139,7 +139,7 @@ func TestPrepareFails(t *testing.T) {
 	}
 }
 
-// TestEndsAtOnce: a conversation keeps its status if the agent ended before it chose the id of
+// TestEndsAtOnce: a conversation keeps its status if the agent ends before it chooses the id of
 // a session.
 func TestEndsAtOnce(t *testing.T) {
 	w := newWorkspace(t, gemini.Agent())

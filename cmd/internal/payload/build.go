@@ -22,7 +22,7 @@ import (
 // A Builder builds the payloads of conversations in one workspace.
 type Builder struct {
 	ws      *workspace.Workspace
-	changes *repositoryChanges // nil: git was not asked yet
+	changes *repositoryChanges // nil: git has not been asked yet
 }
 
 // New returns a Builder for a workspace.

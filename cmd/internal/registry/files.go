@@ -70,7 +70,7 @@ func readAny(name string, v any, advice string) error {
 	return nil
 }
 
-// write replaces a file by the JSON of v.
+// write replaces a file with the JSON of v.
 func (f files) write(name string, v any) error {
 	if !f.known() {
 		return errNoHome

@@ -24,7 +24,7 @@ type Tree struct {
 	store *store.Store
 
 	mu      sync.Mutex
-	leftOut *leftOut // nil: git was not asked yet
+	leftOut *leftOut // nil: git has not been asked yet
 	lent    *lent
 
 	reading sync.Mutex // guards batch
@@ -112,8 +112,8 @@ func (t *Tree) borrow(c *store.Conversation) error {
 // 100,000. From then on one process of git reads them.
 const fewOpened = 8
 
-// held reports whether some or all of the files of a conversation that are left out may be on
-// this machine. If only few conversations were opened before, all is false.
+// held reports whether this machine may have some, or all, of the files of a conversation that
+// are left out. For the first few conversations that are opened, all is false.
 func (t *Tree) held(files []git.File) (some, all bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

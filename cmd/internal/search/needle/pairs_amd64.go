@@ -5,8 +5,9 @@ import "sync"
 // stride is how many places are examined at once.
 const stride = 32
 
-// fast reports whether the processor supports indexBlocks. It asks at the first search:
-// golang.org/x/sys/cpu does so at each start, which costs more where a hypervisor answers.
+// fast reports whether the processor supports indexBlocks. It asks the
+// processor at the first search. golang.org/x/sys/cpu would ask at every start of the
+// program, which is slow under a hypervisor.
 var fast = sync.OnceValue(func() bool {
 	const (
 		osxsave, avx = 1 << 27, 1 << 28 // leaf 1, ECX
