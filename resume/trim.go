@@ -8,7 +8,7 @@ import (
 	"cortext/schema/tokens"
 )
 
-// A trimmer is a head that is being cut to fit a budget.
+// A trimmer cuts a head to fit a budget.
 type trimmer struct {
 	*head
 	left   []LeftOut // what the history omits

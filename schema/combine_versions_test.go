@@ -15,8 +15,8 @@ func versions(text string) (string, string) {
 	return strings.ReplaceAll(text, "amy", mark), strings.ReplaceAll(text, "bob", mark)
 }
 
-// TestCombineMessages: of a message that two clones redacted apart, what counts has nothing of
-// either secret and everything else, in whatever order they meet.
+// TestCombineMessages: if two clones redacted different texts of a message, the combination has
+// neither text and everything else, in whatever order they meet.
 func TestCombineMessages(t *testing.T) {
 	make := func(texts []string, redaction string) *Message {
 		m := &Message{ID: "m", Role: Assistant, Content: strings.Join(texts, TextJoint), Rev: 3, Redacted: []string{redaction}}

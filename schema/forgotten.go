@@ -10,11 +10,11 @@ import (
 // its place lists the times of the stamps that it had: from them alone a merge can tell which
 // tag of the other side is gone.
 
-// created stands in `was` for the time of a value that has no stamp: it is from the creation
-// of the conversation.
+// created replaces a time in `was` if the value has no stamp: it dates from the creation of
+// the conversation.
 const created = "created"
 
-// An element is what tags_set and metadata_set say of one tag or name.
+// An element is what tags_set and metadata_set say about one tag or name.
 type element struct {
 	name string
 	on   bool

@@ -195,7 +195,7 @@ func TestArrangeAny(t *testing.T) {
 	}
 }
 
-// TestArrangeHostile checks that a file crafted to be slow to arrange is not. All
+// TestArrangeHostile checks that a file crafted to slow down Arrange does not. All
 // descendants of each root come before it.
 func TestArrangeHostile(t *testing.T) {
 	const n = 30_000

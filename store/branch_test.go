@@ -117,7 +117,7 @@ func differ(a, b string) int {
 	return n
 }
 
-// TestNewerElsewhere: session.json knows of a message newer than the end that samples of
+// TestNewerElsewhere: session.json knows about a message newer than the end that samples of
 // the log do not find.
 func TestNewerElsewhere(t *testing.T) {
 	s := newTestStore(t)

@@ -26,7 +26,7 @@ func visit(t *testing.T, s *Store, c *Conversation) *Conversation {
 }
 
 // deliver appends a batch from a checkpoint and takes the next one, for a visit that
-// delivers the records again once more.
+// delivers the records once more.
 func deliver(t *testing.T, c *Conversation, cp Checkpoint, b schema.Batch, again ...string) (Result, Checkpoint) {
 	t.Helper()
 	tx, err := c.BeginAt(cp)

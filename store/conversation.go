@@ -109,8 +109,8 @@ func (c *Conversation) subagent(name string) *Conversation {
 	return sub
 }
 
-// conversation returns a folder as a conversation of its own, which it is while its records
-// are merged or repaired. sub says that it is that of a sub-agent.
+// conversation returns a folder as a separate conversation, to merge or repair its records.
+// sub means that the conversation is a sub-agent's.
 func (f sessionFolder) conversation(sub bool) *Conversation {
 	c := new(Conversation)
 	c.sessionFolder, c.path = f, f.dir

@@ -188,7 +188,7 @@ func (r recordRedactor) rest(sess *schema.Session) error {
 	return r.err
 }
 
-// forget removes what stamps still say of tags and names that are redacted now.
+// forget removes what stamps still say about tags and names that are redacted now.
 func (r recordRedactor) forget(sess *schema.Session) error {
 	if r.redactor == nil {
 		return nil

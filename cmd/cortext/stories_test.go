@@ -74,7 +74,7 @@ func TestStories(t *testing.T) {
 	}
 }
 
-// A telling is a story that is being told.
+// A telling runs a story.
 type telling struct {
 	*histories
 	w, other *world // who acts, and who may
@@ -194,7 +194,7 @@ func (t *telling) enter(w *world, name string, command ...string) {
 	t.install(w)
 }
 
-// patches mails the commits that the remote lacks to oneself.
+// patches takes the commits that the remote lacks through a mail, as git format-patch writes it and git am reads it.
 func (t *telling) patches(w *world) {
 	t.t.Helper()
 	tree, out := w.trees[0], filepath.Join(w.root, fmt.Sprint("patches-", w.step))

@@ -52,7 +52,7 @@ func TestCountedCallsGrowing(t *testing.T) {
 }
 
 // TestCountedCallsUnknown checks that a session that counts is read from its beginning if
-// the cursor is of an earlier version, which does not say which ids were issued before it,
+// the cursor is from an earlier version, which does not say which ids were issued before it,
 // and if the result of an earlier call comes late.
 func TestCountedCallsUnknown(t *testing.T) {
 	data, _ := counted()

@@ -19,8 +19,8 @@ type outcome struct {
 	blobs       []inject.Blob
 }
 
-// outcomeOf reads the result of call native from the parts of a result: one
-// functionResponse, and the images and texts after it. Results of other calls in the
+// outcomeOf reads the result of the call with the id native from the parts of a result:
+// one functionResponse, and the images and texts after it. Results of other calls in the
 // same turn may be among them (0.61.0: updateMessagesFromHistory). n counts the
 // responses without an id; it is -1 if the id identifies the response.
 func outcomeOf(list []part, native string, n int) (o outcome) {

@@ -17,8 +17,8 @@ import (
 )
 
 // Driver is the name of the [database/sql] driver for OpenCode's databases. The program that
-// uses the adapter must link or register one whose addresses are those of
-// modernc.org/sqlite, and whose errors have a method Code that returns SQLite's result code.
+// uses the adapter must link or register one whose data source names are
+// those of modernc.org/sqlite, and whose errors have a method Code that returns SQLite's result code.
 const Driver = "sqlite"
 
 // magic is the beginning of every SQLite database.

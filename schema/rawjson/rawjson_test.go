@@ -162,8 +162,8 @@ func TestStrict(t *testing.T) {
 // nested returns an array nested n deep.
 func nested(n int) string { return strings.Repeat("[", n) + strings.Repeat("]", n) }
 
-// A hostile file takes time proportional to its size, a second or so here. Quadratic in
-// the members, or depth times length, would be many minutes.
+// A hostile file takes time proportional to its size, a second or so here. If it were
+// quadratic in the number of members, or depth times length, it would take minutes.
 func TestLinear(t *testing.T) {
 	wide := []byte("{")
 	for i := range 400_000 {

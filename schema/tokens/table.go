@@ -140,14 +140,14 @@ func (c *counter) find(token string, h uint64) uint32 {
 	}
 	place := slot & placeMask
 	line := c.line[:(len(token)+2)/3*4+1]
-	if n, _ := c.file.ReadAt(line, int64(place)); n < len(line) || !stands(line, token) {
+	if n, _ := c.file.ReadAt(line, int64(place)); n < len(line) || !isLineOf(line, token) {
 		return noRank
 	}
 	return place
 }
 
-// stands reports whether line begins with token in base64 and a space.
-func stands(line []byte, token string) bool {
+// isLineOf reports whether line begins with token in base64 and a space.
+func isLineOf(line []byte, token string) bool {
 	const digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 	for len(token) >= 3 {
 		b := uint(token[0])<<16 | uint(token[1])<<8 | uint(token[2])

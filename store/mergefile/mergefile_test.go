@@ -165,7 +165,7 @@ func TestMergeLogs(t *testing.T) {
 	}
 }
 
-// What is no record stays if it is new, and stays away if a side removed it. So does the old text
+// What is not a record stays if it is new, and stays away if a side removed it. So does the old text
 // of a record that only one side changed.
 func TestMergeDamage(t *testing.T) {
 	m := func(id string, second int) string {

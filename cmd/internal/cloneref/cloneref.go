@@ -77,7 +77,7 @@ func (r Ref) Include() error {
 	return err
 }
 
-// A state is what the refs were when a command looked.
+// A state holds the refs as a command found them.
 type state struct {
 	prefix  string // of the workspace in the work tree
 	own     string // the commit of our own ref, or empty

@@ -21,7 +21,7 @@ import (
 	"cortext/store"
 )
 
-// A trace is what a conversation says of how a commit that names it came about: the user's
+// A trace is what a conversation says about the origin of a commit that names it: the user's
 // messages that may have led to it, by time.
 type trace struct {
 	commit git.Logged

@@ -39,7 +39,7 @@ const (
 	ForCapture
 
 	// OnlyFolders is ForCapture without a look at git or at changes by cortext: it relies on
-	// what the index says of the folders that it knows. Their ids do not change.
+	// what the index says about the folders that it knows. Their ids do not change.
 	OnlyFolders
 
 	// AllFiles is ForCapture with a look at the files of all conversations.

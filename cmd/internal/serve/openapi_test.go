@@ -98,7 +98,7 @@ func values() map[string][]string {
 }
 
 // TestOpenAPI: openapi.json describes every route with its parameters, its statuses and the
-// fields of what goes in and out.
+// fields of its requests and responses.
 func TestOpenAPI(t *testing.T) {
 	d := describer{t, comments(t), values(), object{}, object{}, object{}}
 	doc, err := json.MarshalIndent(d.document(New(Config{}).routes()), "", "  ")
@@ -275,7 +275,7 @@ func (rt *route) answerHeaders(status int) object {
 	return of
 }
 
-// valued adds what values says of a name to the description of a text.
+// valued adds what values says about a name to the description of a text.
 func (d *describer) valued(of object, name string) object {
 	if list, ok := d.values[name]; ok {
 		of["enum"] = list
@@ -320,7 +320,7 @@ func (rt *route) statuses() (list []int) {
 
 func ref(name string) object { return object{"$ref": "#/components/schemas/" + name} }
 
-// body describes what goes in: nothing is required but what the route needs.
+// body describes the body of a request, which requires only what the route needs.
 func (d *describer) body(t reflect.Type, needs []string) object {
 	d.schema(t)
 	of, _ := d.schemas[schemaName(t)].(object)

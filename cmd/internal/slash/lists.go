@@ -172,7 +172,7 @@ func (l lists) candidates(limit int, query string, found []store.Entry) string {
 	}, limit)
 }
 
-// numbered is a part of a list, to be written with numbers.
+// numbered is a part of a numbered list.
 type numbered struct {
 	head     string
 	list     []item

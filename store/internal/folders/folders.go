@@ -98,7 +98,7 @@ func (r *Root) in(name string, f func(root *os.Root, base string) error) error {
 		return f(r.top, name)
 	}
 	at, err := r.use(dir)
-	if errors.Is(err, fs.ErrNotExist) && r.stands() {
+	if errors.Is(err, fs.ErrNotExist) && r.inPlace() {
 		return &fs.PathError{Op: "open", Path: name, Err: syscall.ENOENT}
 	}
 	if errors.Is(err, errNoFolder) {
@@ -116,8 +116,8 @@ func (r *Root) in(name string, f func(root *os.Root, base string) error) error {
 	return err
 }
 
-// stands reports whether the folder is still where it was opened.
-func (r *Root) stands() bool {
+// inPlace reports whether the folder is still where it was opened.
+func (r *Root) inPlace() bool {
 	now, err := os.Lstat(r.dir)
 	return err == nil && os.SameFile(now, r.info)
 }

@@ -41,7 +41,7 @@ func bypasses(permission string) bool {
 }
 
 // SetModes records the modes of a conversation, in its agent's words where it has any. They
-// are shown, and switch nothing on.
+// are only shown: a resume does not switch them on.
 func SetModes(s *schema.Session, m Modes) {
 	at := schema.Modes{}
 	if have := s.AgentConfig.Modes; have != nil {

@@ -65,7 +65,7 @@ func (c *contents) later(wait time.Duration) tea.Cmd {
 	return tea.Tick(wait, func(time.Time) tea.Msg { return reload{} })
 }
 
-// poll looks for changes, and again later.
+// poll looks for changes, and does so again later.
 func (c *contents) poll() tea.Cmd {
 	look := c.reload()
 	if look == nil {

@@ -74,7 +74,7 @@ func (s *starting) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return s, nil
 }
 
-// View shows how far reading is, if it takes long.
+// View shows the progress of reading, if it takes long.
 func (s *starting) View() tea.View {
 	v := emptyView()
 	if s.at.of > 0 {
