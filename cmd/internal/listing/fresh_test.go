@@ -82,7 +82,7 @@ func TestHandEdits(t *testing.T) {
 	if err := l.Recheck([]string{first.Path, gone, "conversations/nothing/there"}); err != nil {
 		t.Fatal(err)
 	}
-	if _, ok := l.ByFolder(gone); ok || l.Row(0).Title != "first again" || l.Len() != 39 || l.Row(38).Title != last.Title {
+	if _, ok := l.byFolder(gone); ok || l.Row(0).Title != "first again" || l.Len() != 39 || l.Row(38).Title != last.Title {
 		t.Errorf("after Recheck: %q, %v, %d rows, %q", l.Row(0).Title, ok, l.Len(), l.Row(38).Title)
 	}
 	w.now = w.now.Add(2 * sweepEvery)
@@ -187,7 +187,7 @@ func TestListWhileWriting(t *testing.T) {
 					t.Error(err)
 					return
 				}
-				if at, ok := l.ByFolder(r.Path); !ok || l.Row(at).Messages != r.Messages+n+1 {
+				if at, ok := l.byFolder(r.Path); !ok || l.Row(at).Messages != r.Messages+n+1 {
 					t.Errorf("%s: %d messages, want %d", r.Path, l.Row(at).Messages, r.Messages+n+1)
 				}
 				l.Close()

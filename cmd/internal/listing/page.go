@@ -94,13 +94,6 @@ func (l *Listing) ByID(id string) (at int, ok bool) {
 	return at, ok
 }
 
-// ByFolder returns the position of the conversation with a folder or twin at the given path
-// relative to the workspace.
-func (l *Listing) ByFolder(path string) (at int, ok bool) {
-	l.try(func(v *view) (err error) { at, ok, err = v.byFolder(path); return err })
-	return at, ok
-}
-
 // Select returns the positions of the conversations that a filter selects, most recently
 // active first.
 func (l *Listing) Select(f Filter) (at []int) {

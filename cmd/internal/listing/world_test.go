@@ -386,7 +386,7 @@ func (w *world) checkAtOnce(what string) {
 	}
 	w.compare(what+": Row", rows, want)
 	for i := range want {
-		if at, ok := l.ByFolder(want[i].Path); !ok || at != i {
+		if at, ok := l.byFolder(want[i].Path); !ok || at != i {
 			w.t.Fatalf("%s: %q is at %d %v, want %d", what, want[i].Path, at, ok, i)
 		}
 		if at, ok := l.ByID(want[i].ID); !ok || !schema.SameConversation(want[at].ID, want[i].ID) {
@@ -495,4 +495,11 @@ func naive(rows []Row, s Selection) (total, hidden, archived int, shown []Row) {
 		shown = shown[:min(s.Limit, len(shown))]
 	}
 	return total, hidden, archived, shown
+}
+
+// byFolder returns the position of the conversation with a folder or twin at the given path
+// relative to the workspace.
+func (l *Listing) byFolder(path string) (at int, ok bool) {
+	l.try(func(v *view) (err error) { at, ok, err = v.byFolder(path); return err })
+	return at, ok
 }
