@@ -116,15 +116,15 @@ func (r *reading) of(row *listing.Row) *reading {
 	return r
 }
 
-// refresh lists the conversations again, or returns nil if they look the same. It checks
+// refresh lists the conversations again, unless they look the same. It checks
 // the files of those in shown, and of all conversations if the last such check was long
 // ago. The picker may still be reading the previous listing. The garbage collector closes
 // its file once nobody reads it, so a picker that stays open for a day does not fill the
 // memory.
-func (r *reading) refresh(shown []string) (*listing.Listing, error) {
+func (r *reading) refresh(shown []string) error {
 	now, err := r.look(shown)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	r.listing.Lock()
 	defer r.listing.Unlock()
@@ -133,10 +133,10 @@ func (r *reading) refresh(shown []string) (*listing.Listing, error) {
 		same = picker.Same(r.rows, now)
 	}
 	if same {
-		return nil, now.Close()
+		return now.Close()
 	}
 	r.rows = now
-	return now, nil
+	return nil
 }
 
 func (r *reading) look(shown []string) (*listing.Listing, error) {
@@ -158,7 +158,7 @@ func (r *reading) look(shown []string) (*listing.Listing, error) {
 // reload returns the current conversations, or nil if the picker already has them. It does
 // not have those that everywhere has listed since.
 func (r *reading) reload(_ context.Context, shown []string) (picker.Rows, error) {
-	_, err := r.refresh(shown)
+	err := r.refresh(shown)
 	r.listing.Lock()
 	defer r.listing.Unlock()
 	if err != nil || r.rows == r.told {
@@ -192,7 +192,7 @@ func (r *reading) everywhere(ctx context.Context) (picker.Rows, error) {
 	}
 	all := append([]*reading{r}, r.others...)
 	for _, each := range all {
-		if _, err := each.refresh(nil); err != nil {
+		if err := each.refresh(nil); err != nil {
 			return nil, err
 		}
 	}
