@@ -262,9 +262,9 @@ func appendLine(dst []byte, v any) []byte {
 	return encodeStruct(dst, reflect.ValueOf(v).Elem())
 }
 
-// appendObject appends an object of members on one line.
-func appendObject(dst []byte, members []rawjson.Member) []byte {
-	dst = append(dst, '{')
+// objectOf returns an object of members on one line.
+func objectOf(members []rawjson.Member) []byte {
+	dst := []byte{'{'}
 	for i, m := range members {
 		if i > 0 {
 			dst = append(dst, ',')

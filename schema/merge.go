@@ -385,7 +385,7 @@ func mergeObjects(variants []Raw) Raw {
 		}
 		all = append(all, members...)
 	}
-	return appendObject(nil, mergeUnknown(all))
+	return objectOf(mergeUnknown(all))
 }
 
 // mergeUnknown sorts members by name and takes the smallest value of each, among those with

@@ -108,7 +108,7 @@ func mergeMetadata(objects []Raw, sets [][]ValueStamp) (Raw, []ValueStamp) {
 	if err == nil && (len(objects) > 1 || len(sets) > 1) {
 		slices.SortFunc(members, func(a, b rawjson.Member) int { return strings.Compare(a.Name, b.Name) })
 		if merged = nil; len(members)+len(set) > 0 {
-			merged = appendObject(nil, members)
+			merged = objectOf(members)
 		}
 	}
 	return merged, set
@@ -134,7 +134,7 @@ func withoutForgottenValues(objects []Raw, sets [][]ValueStamp) ([]Raw, [][]Valu
 	objects, sets = slices.Clone(objects), slices.Clone(sets)
 	for i, object := range objects {
 		if members, err := rawjson.Object(object); err == nil {
-			objects[i] = appendObject(nil, slices.DeleteFunc(members, func(m rawjson.Member) bool { return gone[m.Name] }))
+			objects[i] = objectOf(slices.DeleteFunc(members, func(m rawjson.Member) bool { return gone[m.Name] }))
 		}
 	}
 	for i := range sets {

@@ -101,7 +101,7 @@ func oneOfEach(b []byte) []byte {
 		}
 	}
 	members = slices.CompactFunc(members, func(x, y rawjson.Member) bool { return x.Name == y.Name })
-	return appendObject(nil, members)
+	return objectOf(members)
 }
 
 // Marshal encodes s as its file, one member per line. It returns an error if s is not a

@@ -39,7 +39,7 @@ type agentSettings struct {
 type provider struct {
 	Env    []string // from the list of known models: variables that may hold a key
 	Models map[string]struct {
-		Limit struct{ Context, Output int } // tokens
+		Limit struct{ Context int } // tokens
 	} `json:"models"`
 }
 

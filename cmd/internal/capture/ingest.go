@@ -44,7 +44,6 @@ type Options struct {
 // Ingested is the result of a capture.
 type Ingested struct {
 	store.Result
-	Skipped   int      // messages that were already captured
 	Subagents int      // sub-agents' conversations in the transcript
 	Begun     []string // paths of conversations that commands in the transcript began
 	Waiting   []string // why records wait, for each conversation

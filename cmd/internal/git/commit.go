@@ -155,7 +155,7 @@ func (p pathCommit) prepare(ctx context.Context) error {
 	if len(p.fresh) == 0 {
 		return nil
 	}
-	return whenUnlocked(ctx, p.root, func() error {
+	return whenUnlocked(ctx, func() error {
 		_, err := output(withPaths(ctx, p.root, p.fresh, slices.Concat(everywhere, []string{"add", "--intent-to-add"})...))
 		return err
 	})
@@ -164,7 +164,7 @@ func (p pathCommit) prepare(ctx context.Context) error {
 // write commits the paths.
 func (p pathCommit) write(ctx context.Context) error {
 	for try := 1; ; try++ {
-		err := whenUnlocked(ctx, p.root, func() error {
+		err := whenUnlocked(ctx, func() error {
 			_, err := output(attend(withPaths(ctx, p.root, p.paths, slices.Concat(wholeIndex, inUTF8, []string{"commit", "--quiet", "--only", "-m", p.message})...)))
 			return err
 		})
@@ -185,7 +185,7 @@ func (p pathCommit) write(ctx context.Context) error {
 
 // whenUnlocked calls f, and again while another process, such as the commit of another
 // conversation, holds the lock of the index or of a ref.
-func whenUnlocked(ctx context.Context, root string, f func() error) error {
+func whenUnlocked(ctx context.Context, f func() error) error {
 	for until := time.Now().Add(limit / 4); ; {
 		err := f()
 		if err == nil || !time.Now().Before(until) {
@@ -265,7 +265,7 @@ func inCommit(root string) bool {
 func retract(ctx context.Context, root string, paths []string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), askTime)
 	defer cancel()
-	_ = whenUnlocked(ctx, root, func() error {
+	_ = whenUnlocked(ctx, func() error {
 		cmd := command(ctx, root, []string{"update-index", "--force-remove", "-z", "--stdin"})
 		cmd.Stdin = strings.NewReader(strings.Join(paths, "\x00"))
 		_, err := output(cmd)

@@ -75,7 +75,7 @@ func unstage(ctx context.Context, root, folder string, paths []string) error {
 	if len(stale) == 0 {
 		return nil
 	}
-	return whenUnlocked(ctx, root, func() error {
+	return whenUnlocked(ctx, func() error {
 		_, err := output(withPaths(ctx, root, stale, slices.Concat(wholeIndex, []string{"reset", "--quiet"})...))
 		return err
 	})

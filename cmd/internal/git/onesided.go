@@ -183,10 +183,10 @@ func theirs(ctx context.Context, root, folder string) (commit string, err error)
 	return strings.TrimSpace(deleted) + "^", nil
 }
 
-// Keep resolves a conflict for the side that changed the folder: its version of the files
+// keep resolves a conflict for the side that changed the folder: its version of the files
 // that the other side deleted is in the work tree and the index afterwards. A file that is in the
 // work tree stays as it is there.
-func Keep(ctx context.Context, root string, f OneSided) error {
+func keep(ctx context.Context, root string, f OneSided) error {
 	from, side := "HEAD", "--ours"
 	if !f.ours {
 		side = "--theirs"
@@ -270,7 +270,7 @@ func (x Exchange) keepChanged(ctx context.Context) (kept Conflicts, done bool, e
 		return kept, false, err
 	}
 	for _, f := range found.OneSided {
-		if err := Keep(ctx, x.Root, f); err != nil {
+		if err := keep(ctx, x.Root, f); err != nil {
 			return kept, false, err
 		}
 		kept.OneSided = append(kept.OneSided, f)
