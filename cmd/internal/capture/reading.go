@@ -346,7 +346,7 @@ func (rd *reading) remember(r *router) {
 	if r.asked {
 		b.Reply = "" // its answer may have the same words as the one before it
 	} else if t.LastReply != "" {
-		b.Reply = EndOf(t.LastReply)
+		b.Reply = endOf(t.LastReply)
 	}
 	b.Cursor, b.Torn = t.Next, t.Torn != ""
 	b.Commanded = b.Commanded && !r.again || t.Command != ""

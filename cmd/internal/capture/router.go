@@ -345,7 +345,7 @@ func (r *router) finishOne(to target, tx *store.Tx) (cp store.Checkpoint, err er
 		return cp, err
 	}
 	inTree := !to.aside && !r.homes[to.segment].waiting
-	answered := r.in.opts.Reply == "" || !r.asked && EndOf(r.in.opts.Reply) == EndOf(r.transcript.LastReply)
+	answered := r.in.opts.Reply == "" || !r.asked && endOf(r.in.opts.Reply) == endOf(r.transcript.LastReply)
 	if r.in.opts.SessionJSON == WhenDue && answered && inTree && tx.Result().Appended > 0 && (r.in.c.ws.TurnDue(tx) || r.undescribed(tx)) {
 		if err := r.in.c.ws.FinishIn(tx, r.conv(to), workspace.Finishing{Describe: r.in.describe}); err != nil {
 			tx.Rollback()

@@ -59,7 +59,7 @@ func (c *Capture) awaitAnswer(ctx context.Context, agent inject.Agent, e inject.
 		if err == nil {
 			b, err = c.BeginMissed(ctx, agent, e, b)
 		}
-		late = err == nil && e.LastReply != "" && (b.Captured() && b.Reply != EndOf(e.LastReply) || len(b.Segments) == 0 && c.ws.Config.CapturesAll() && !b.Answered)
+		late = err == nil && e.LastReply != "" && (b.Captured() && b.Reply != endOf(e.LastReply) || len(b.Segments) == 0 && c.ws.Config.CapturesAll() && !b.Answered)
 		if !late {
 			return b, late, err
 		}
@@ -168,9 +168,9 @@ func commandAnswered(t *inject.Transcript, e inject.Event) (answered bool, err e
 	return answered, err
 }
 
-// EndOf returns a hash of the end of a text, ignoring whitespace, to recognize the text
+// endOf returns a hash of the end of a text, ignoring whitespace, to recognize the text
 // later. The text itself may hold a secret.
-func EndOf(text string) string {
+func endOf(text string) string {
 	const runes = 80
 	r := []rune(strings.Join(strings.Fields(text[max(0, len(text)-8*runes):]), " "))
 	sum := sha256.Sum256([]byte(string(r[max(0, len(r)-runes):])))

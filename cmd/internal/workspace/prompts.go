@@ -16,11 +16,11 @@ import (
 	"cortext/store"
 )
 
-// CommandsDir holds the prompts of the conversation types.
-const CommandsDir = ".workspace/commands"
+// commandsDir holds the prompts of the conversation types.
+const commandsDir = ".workspace/commands"
 
 // CommandFile returns the path of a type's prompt in a workspace.
-func CommandFile(typ string) string { return path.Join(CommandsDir, typ+".md") }
+func CommandFile(typ string) string { return path.Join(commandsDir, typ+".md") }
 
 // ValidType reports whether typ can be the type of a conversation: it becomes part of
 // folder and file names.
@@ -53,7 +53,7 @@ type TypeError struct{ Type, Near string }
 
 func (e *TypeError) Error() string {
 	return fmt.Sprintf("there is no conversation type %q: it is one of %s, or what %s/<type>.md describes",
-		e.Type, strings.Join(prompt.Types(), ", "), CommandsDir)
+		e.Type, strings.Join(prompt.Types(), ", "), commandsDir)
 }
 
 // Command returns the current prompt of a type; ok is false if there is none.
@@ -112,7 +112,7 @@ func (p Prompts) Fill(text string) string {
 // workspace's own.
 func (p Prompts) Types() []string {
 	types := prompt.Types()
-	for _, name := range p.store.ListFiles(CommandsDir) {
+	for _, name := range p.store.ListFiles(commandsDir) {
 		typ, ok := strings.CutSuffix(name, ".md")
 		if ok && ValidType(typ) && !slices.Contains(types, typ) {
 			types = append(types, typ)

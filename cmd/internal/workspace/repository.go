@@ -189,8 +189,8 @@ const (
 // The trailers of a commit that is about a conversation.
 const (
 	SessionTrailer  = "Cortext-Session"  // the id of the conversation
-	AgentTrailer    = "Cortext-Agent"    // the agent that it was held with last
-	MessagesTrailer = "Cortext-Messages" // the messages that the commit adds, by their numbers
+	agentTrailer    = "Cortext-Agent"    // the agent that it was held with last
+	messagesTrailer = "Cortext-Messages" // the messages that the commit adds, by their numbers
 )
 
 // message returns the message of a commit of a conversation's folder.
@@ -208,7 +208,7 @@ func (r Repository) message(ctx context.Context, e store.Entry) string {
 	if n := len(s.Sources); n > 0 {
 		agent = s.Sources[n-1].Agent
 	}
-	trailer(AgentTrailer, agent)
+	trailer(agentTrailer, agent)
 	before := 0
 	if raw, err := r.committed(ctx, e.Path+"/.session/session.json"); err == nil {
 		if old, err := schema.ParseSession(raw); err == nil {
@@ -216,7 +216,7 @@ func (r Repository) message(ctx context.Context, e store.Entry) string {
 		}
 	}
 	if s.MessageCount > before {
-		trailer(MessagesTrailer, fmt.Sprintf("%d-%d", before+1, s.MessageCount))
+		trailer(messagesTrailer, fmt.Sprintf("%d-%d", before+1, s.MessageCount))
 	}
 	return b.String()
 }
