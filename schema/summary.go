@@ -72,9 +72,9 @@ func ParseSummary(b []byte) (*Summary, error) {
 }
 
 // oneOfEach handles a summary with doubled members, as a merge leaves it that keeps the
-// lines of two summaries of one range. It keeps the copy with the greatest bytes of each
-// member, so that all clones read the same, and of one text what is redacted in neither. It
-// returns anything else unchanged.
+// lines of two summaries of one range. Of the copies of a member it keeps the one that is
+// greatest byte by byte, so that all clones read the same. It combines copies of a text that
+// differ only in what is redacted, and returns anything else unchanged.
 func oneOfEach(b []byte) []byte {
 	if _, conflict := splitConflicts(b); conflict >= 0 || !enclosed(b) {
 		return b

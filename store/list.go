@@ -130,7 +130,7 @@ func conversationFolders(s *Files, top string) (folders []string, damage []Damag
 	return folders, damage, nil
 }
 
-// entry describes a conversation of which something is damaged, or not counted yet.
+// entry describes a conversation that is damaged or not counted yet.
 func (s *Store) entry(c *Conversation) Entry {
 	sess, damage, err := c.Session()
 	if err == nil {

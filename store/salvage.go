@@ -69,7 +69,7 @@ func (s *salvaged) without(id string) {
 func (s *salvaged) changed() bool { return len(s.done) > 0 }
 
 // salvage takes the whole records of a log, and describes everything that it leaves out.
-// Lines without damage stay byte for byte. each gets every record that stays.
+// Lines without damage keep their bytes. each gets every record that stays.
 func salvage[R any](content []byte, k logKind[R], each func(r R, raw []byte, at heldAt)) (s salvaged) {
 	if text, ok := fromUTF16(content); ok {
 		s.done = append(s.done, RepairedLine{jsonl.Damage{Line: 1, Kind: jsonl.Broken, Detail: "UTF-16 text"}, converted})

@@ -179,7 +179,7 @@ func TestOpenCodeLaunch(t *testing.T) {
 		t.Errorf("OpenCode has the sessions %q", list)
 	}
 
-	// After its data was deleted while nothing runs, a new session recreates it.
+	// If its data is deleted while nothing runs, a new session recreates it.
 	s.check(os.RemoveAll(filepath.Join(s.home.Dir, ".local/share/opencode")))
 	cmd := s.command("cortext", "resume", "small", "--agent", "opencode", "-p", "made again")
 	cmd.Env = append(cmd.Env, "PWD="+s.home.Dir) // as below -C, or in a subfolder

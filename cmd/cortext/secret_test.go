@@ -449,7 +449,7 @@ func (s *secretCase) has(b []byte) string {
 
 var slug = regexp.MustCompile(`[^a-z0-9]+`)
 
-// named reports whether the name of a file has the secret, as folders have it.
+// named reports whether a path has the secret, in the form that the name of a folder has.
 func (s *secretCase) named(path string) bool {
 	plain := slug.ReplaceAllString(strings.ToLower(strings.ReplaceAll(s.row.secret, "é", "e")), "-")
 	return strings.Contains(path, s.row.secret) || strings.Contains(slug.ReplaceAllString(strings.ToLower(path), "-"), plain)

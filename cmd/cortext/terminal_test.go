@@ -228,7 +228,7 @@ func TestNumberedList(t *testing.T) {
 		t.Error("leaving the picker is called success")
 	}
 
-	// Ctrl-C ends the command; at a question with yes and no, it means no.
+	// Ctrl-C ends the command. At a yes-or-no question it means no.
 	for _, c := range []struct {
 		args []string
 		code int

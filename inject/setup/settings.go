@@ -71,8 +71,8 @@ func (h Hooks) runs(line, event string) bool {
 }
 
 // settings returns a settings file with cortext's hooks in it, and a line for each
-// change. have is the file's content, empty if there is none. Existing content stays byte for
-// byte, including a hook of cortext's that the user changed. If there is nothing to
+// change. have is the file's content, empty if there is none. Existing content keeps
+// its bytes, including a hook of cortext's that the user changed. If there is nothing to
 // change, it returns have itself. A file that is not JSON is an [*invalidError].
 func (h Hooks) settings(have []byte) (want []byte, changes []string, err error) {
 	d := newDocument(have)

@@ -88,7 +88,7 @@ func joined(a, b map[string]string) map[string]bool {
 	return names
 }
 
-// file merges two versions of a file, of which nil is a missing one. Swapping them does not
+// file merges two versions of a file. nil stands for a missing version. Swapping them does not
 // change the result.
 func (m merger) file(name string, base, a, b []byte) ([]byte, error) {
 	record := strings.Contains(name, "/.session/") && (strings.HasSuffix(name, ".jsonl") || strings.HasSuffix(name, "/session.json"))

@@ -326,7 +326,7 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// FuzzRead: no text ends the program.
+// FuzzRead: no text crashes the program.
 func FuzzRead(f *testing.F) {
 	f.Add("x.md", "# x\n\nchat · 1 messages\n")
 	f.Add("x.html", "<!doctype html>")

@@ -302,7 +302,7 @@ func apart(root, dir string) error {
 }
 
 // ignoredMessages returns an error if git ignores the messages of a conversation, for example
-// because of *.jsonl in a .gitignore. A .gitignore beside them was made for them.
+// because of *.jsonl in a .gitignore. A .gitignore next to them does not count: it is meant for them.
 func ignoredMessages(root string, changes []dirtyPath) error {
 	for _, c := range changes {
 		dir, name := path.Split(c.path)

@@ -191,8 +191,8 @@ const fewLettered = 8
 // manyPieces is how many terms make it faster to look at the letters of all names.
 const manyPieces = 50_000
 
-// prune removes each piece with which no sequence of pieces makes up the word at a low
-// enough price, whatever rows have them.
+// prune removes each piece that is in no sequence of pieces that makes up the word at a low
+// enough price, even if each piece may be in another row.
 func prune(s *find.Scatter, terms map[find.Piece][]int) {
 	const never = 1 << 20
 	n := s.Length()

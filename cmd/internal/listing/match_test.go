@@ -183,8 +183,8 @@ func TestPositions(t *testing.T) {
 	}
 }
 
-// TestMatchesAsRows: whatever rows have and whatever is typed, the matches and suggestions of an
-// index are those of its rows, each examined.
+// TestMatchesAsRows: for random rows and queries, an index finds the matches and suggestions
+// that examining each row finds.
 func TestMatchesAsRows(t *testing.T) {
 	rounds, queries := 18, 200
 	if testing.Short() {
