@@ -37,7 +37,7 @@ func (d *redaction) withLinked(ctx context.Context, r *redact.Redactor, entries 
 		if n := len(having) - listedFirst; n > 0 {
 			fmt.Fprintf(on.out, "  and %d more\n", n)
 		}
-		if yes, err = d.app.terminal.ask(ctx, fmt.Sprintf("the text is also in %s (forks or copies): redact it there too?", count(len(having), "linked conversation"))); err != nil {
+		if yes, err = d.app.terminal.ask(ctx, fmt.Sprintf("the text is also in %s linked by a fork or a copy: redact it there too?", count(len(having), "conversation"))); err != nil {
 			return nil, nil, nil, err
 		}
 	}
