@@ -300,3 +300,10 @@ func TestProgress(t *testing.T) {
 		t.Errorf("reported %d of %d for %d", last, of, l.Len())
 	}
 }
+
+// byFolder returns the position of the conversation with a folder or twin at the given path
+// relative to the workspace.
+func (l *Listing) byFolder(path string) (at int, ok bool) {
+	l.try(func(v *view) (err error) { at, ok, err = v.byFolder(path); return err })
+	return at, ok
+}

@@ -496,10 +496,3 @@ func naive(rows []Row, s Selection) (total, hidden, archived int, shown []Row) {
 	}
 	return total, hidden, archived, shown
 }
-
-// byFolder returns the position of the conversation with a folder or twin at the given path
-// relative to the workspace.
-func (l *Listing) byFolder(path string) (at int, ok bool) {
-	l.try(func(v *view) (err error) { at, ok, err = v.byFolder(path); return err })
-	return at, ok
-}
