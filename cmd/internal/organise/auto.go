@@ -251,7 +251,7 @@ type Prune struct {
 	Keep     int       // number of selected conversations to keep, the most recent first
 }
 
-// selected returns the conversations to remove from a list sorted by activity, most recent
+// Select returns the conversations to remove from a list sorted by activity, most recent
 // first. It never selects one that is active, was written by a newer cortext, or could not
 // be read.
 func (p Prune) Select(all []store.Entry) []store.Entry {
