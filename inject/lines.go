@@ -93,8 +93,7 @@ func ReadLines(f io.ReaderAt, size int64, o Options, l *Losses, add func(jsonl.R
 	}
 	lines := 0
 	for rec, err := range jsonl.Read(io.NewSectionReader(f, from, size-from), from, number) {
-		var damage *jsonl.Damage
-		if errors.As(err, &damage) {
+		if damage, damaged := err.(*jsonl.Damage); damaged {
 			switch {
 			case o.Head > 0 || damage.Kind == jsonl.Unterminated: // the limit cuts a line off
 			case damage.Kind == jsonl.TornTail:
