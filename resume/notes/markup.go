@@ -14,10 +14,13 @@ import (
 // significant newlines, and collapses white space.
 func stripMarkup(s string) string { return unmask(maskMarkup(s)) }
 
+// straight replaces curved apostrophes.
+var straight = strings.NewReplacer("’", "'", "‘", "'")
+
 // maskMarkup does the same as stripMarkup, but hides punctuation in code and
 // quotations, so that no sentence ends there.
 func maskMarkup(s string) string {
-	s = " " + strings.NewReplacer("’", "'", "‘", "'").Replace(oneLine(s))
+	s = " " + straight.Replace(oneLine(s))
 	for _, m := range markup() {
 		if !strings.Contains(s, m.sign) {
 			continue
@@ -89,16 +92,39 @@ func unmask(s string) string {
 // oneLine turns s into one line that is safe for a terminal. Markup stays.
 func oneLine(s string) string {
 	s = schema.WithoutEscapes(strings.ToValidUTF8(s, "\uFFFD"))
-	s = strings.Map(func(r rune) rune {
+	if isPlain(s) {
+		return s
+	}
+	var line strings.Builder
+	line.Grow(len(s))
+	gap := false // before the next character
+	for _, r := range s {
 		switch {
-		case unicode.IsControl(r):
-			return ' '
+		case unicode.IsSpace(r) || unicode.IsControl(r):
+			gap = line.Len() > 0
+			continue
 		case invisible(r):
-			return -1
+			continue
+		case gap:
+			line.WriteByte(' ')
+			gap = false
 		}
-		return r
-	}, s)
-	return strings.Join(strings.Fields(s), " ")
+		line.WriteRune(r)
+	}
+	return line.String()
+}
+
+// isPlain reports whether s is words of ASCII with one space between two of them.
+func isPlain(s string) bool {
+	last := byte(' ')
+	for i := range len(s) {
+		c := s[i]
+		if c < ' ' || c >= 0x7f || c == ' ' && last == ' ' {
+			return false
+		}
+		last = c
+	}
+	return last != ' '
 }
 
 // invisible reports whether r displays nothing, changes the direction of text, or is
