@@ -96,8 +96,8 @@ func errorLine(t schema.Tool) (heading, line string) {
 	lines, echoed := slices.Collect(outputLines(t)), echoes(t)
 	for _, fits := range []func(string) bool{
 		locatesProblem,
-		func(l string) bool { return reportsFailure(l) && !echoed[l] },
-		reportsFailure,
+		func(l string) bool { return !echoed[l] && reportsFailure(l) },
+		func(l string) bool { return echoed[l] && reportsFailure(l) },
 		func(l string) bool { return !echoed[l] },
 	} {
 		i := slices.IndexFunc(lines, fits)
@@ -109,7 +109,7 @@ func errorLine(t schema.Tool) (heading, line string) {
 		}
 		return "", lines[i]
 	}
-	if l := oneLine(t.Error); !matches("frames", l) && !matches("warnings", l) {
+	if l := oneLine(t.Error); !matches("frames and warnings", l) {
 		return "", l
 	}
 	return "", ""
@@ -138,7 +138,7 @@ func outputLines(t schema.Tool) iter.Seq[string] {
 		for l := range strings.Lines(headAndTail(t.Output)) {
 			l = strings.TrimPrefix(strings.TrimSpace(l), "<tool_use_error>")
 			l = oneLine(strings.TrimSuffix(strings.TrimPrefix(l, "Output: "), "</tool_use_error>"))
-			if l == "" || own[l] || matches("frames", l) || matches("warnings", l) {
+			if l == "" || own[l] || matches("frames and warnings", l) {
 				continue
 			}
 			if !yield(l) {
