@@ -47,7 +47,7 @@ var rules = map[string]rule{
 	},
 
 	"cortext/schema/prompt":     {why: "texts: no file, no clock"},
-	"cortext/cmd/internal/find": {modules: []string{"github.com/sahilm/fuzzy"}, why: "picks from a list that it is given"},
+	"cortext/cmd/internal/find": {modules: []string{"github.com/sahilm/fuzzy", "golang.org/x/text/unicode/norm"}, why: "picks from a list that it is given"},
 	"cortext/resume/notes":      {ours: []string{"cortext/schema", "cortext/schema/clip", "cortext/schema/rawjson", "cortext/schema/prompt"}, modules: []string{"mvdan.cc/sh/v3/syntax"}, why: "reads records, writes words"},
 	"cortext/resume/model":      {why: "a table of names: no record"},
 	"cortext/resume/tildes":     {why: "counts tildes"},
@@ -101,8 +101,9 @@ var rules = map[string]rule{
 	"cortext/cmd/internal/search/needle": {ours: []string{"cortext/cmd/internal/find", "cortext/schema/jsonl"}, modules: []string{"golang.org/x/sys/cpu"}, why: "bytes and letters; knows no fields of records"},
 	"cortext/cmd/internal/search/grams":  {why: "an index of bytes: knows no record"},
 	"cortext/cmd/internal/search": {
-		ours: []string{"cortext/cmd/internal/find", "cortext/cmd/internal/listing", "cortext/cmd/internal/search/grams", "cortext/cmd/internal/search/needle", "cortext/schema", "cortext/schema/jsonl", "cortext/schema/rawjson", "cortext/store", "cortext/store/parallel"},
-		why:  "finds text in conversations that it is given: no workspace, no printing",
+		ours:    []string{"cortext/cmd/internal/find", "cortext/cmd/internal/listing", "cortext/cmd/internal/search/grams", "cortext/cmd/internal/search/needle", "cortext/schema", "cortext/schema/jsonl", "cortext/schema/rawjson", "cortext/store", "cortext/store/parallel"},
+		modules: []string{"golang.org/x/text/unicode/norm"},
+		why:     "finds text in conversations that it is given: no workspace, no printing",
 	},
 	"cortext/cmd/internal/settings": {
 		ours:    []string{"cortext/inject", "cortext/store", "cortext/store/atomicfile", "cortext/store/filelock"},
@@ -262,7 +263,7 @@ var rules = map[string]rule{
 	"cortext/cmd/internal/picker/screen": {
 		ours: []string{"cortext/cmd/internal/listing", "cortext/cmd/internal/picker", "cortext/cmd/internal/shown"},
 		modules: []string{"charm.land/bubbletea/v2", "github.com/charmbracelet/colorprofile", "github.com/charmbracelet/x/ansi", "github.com/sahilm/fuzzy",
-			"golang.org/x/term"},
+			"golang.org/x/term", "golang.org/x/text/unicode/norm"},
 		why: "a screen to choose on, which only cortext-picker imports: it reads no files, and what it needs is passed in",
 	},
 	"cortext/cmd/internal/cli": {

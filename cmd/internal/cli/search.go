@@ -31,7 +31,8 @@ func searchCommand(a *app) *cobra.Command {
 		Long: `Searches titles, summaries, messages, and the inputs and outputs of tool calls. A
 conversation matches if every word occurs anywhere in it, even as part of a longer word. An
 argument with spaces, or text in quotation marks, is a phrase. Case matters only if you type
-an upper-case letter.
+an upper-case letter. Words match letters with marks both composed (NFC) and decomposed
+(NFD); a regular expression matches only what is stored.
 
 The best match comes first: conversations with all words in title and summary, then those
 with all words in one message or call, then those with more hits, then the most recent.

@@ -3,9 +3,12 @@ package find
 import (
 	"unicode"
 	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
 )
 
-// fold returns a form of s that is equal for texts that differ only in case.
+// fold returns a form of s that is equal for texts that differ only in case, or only in how
+// letters with marks are composed.
 func fold(s string) string {
 	if IsFolded(s) {
 		return s
@@ -13,8 +16,10 @@ func fold(s string) string {
 	return string(AppendFold(nil, s))
 }
 
-// AppendFold appends a form of s that is equal for texts that differ only in case.
+// AppendFold appends a form of s that is equal for texts that differ only in case, or only in
+// how letters with marks are composed.
 func AppendFold(dst []byte, s string) []byte {
+	s = norm.NFC.String(s)
 	for i := 0; i < len(s); {
 		c := s[i]
 		if c < utf8.RuneSelf {

@@ -22,7 +22,7 @@ import (
 // when it is first read, so that any damage counts as a missing index.
 
 const (
-	indexMagic = "cortext listing index 10"
+	indexMagic = "cortext listing index 11"
 	headBytes  = 512
 	blockBytes = 32 << 10
 	rowBytes   = 96

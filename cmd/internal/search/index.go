@@ -155,19 +155,38 @@ func (x *Index) lookUp(q *Query) *lookup {
 	for _, s := range x.shards {
 		sets := make([]grams.Set, len(q.terms))
 		for i, t := range q.terms {
-			if rows := grams.Rows([]byte(t.needle.Part())); len(rows) > 0 {
-				set, err := s.With(rows)
-				if err != nil { // every block may contain it
-					x.mu.Lock()
-					x.damaged = append(x.damaged, s.name)
-					x.mu.Unlock()
-				}
-				sets[i] = set
+			set, err := s.having(&t)
+			if err != nil { // every block may contain it
+				x.mu.Lock()
+				x.damaged = append(x.damaged, s.name)
+				x.mu.Unlock()
 			}
+			sets[i] = set
 		}
 		l.sets[s] = sets
 	}
 	return l
+}
+
+// having returns the blocks that may contain a term; nil if every block may.
+func (s *shard) having(t *term) (all grams.Set, err error) {
+	for _, n := range t.needles {
+		rows := grams.Rows([]byte(n.Part()))
+		if len(rows) == 0 {
+			return nil, nil
+		}
+		set, err := s.With(rows)
+		if err != nil {
+			return nil, err
+		}
+		if all == nil {
+			all = set
+		}
+		for i := range all {
+			all[i] |= set[i]
+		}
+	}
+	return all, nil
 }
 
 // ruleOut reports whether no record of a conversation can have a term, without opening its

@@ -2,6 +2,7 @@ package search
 
 import (
 	"bytes"
+	"slices"
 
 	"cortext/cmd/internal/search/needle"
 	"cortext/schema/rawjson"
@@ -134,12 +135,9 @@ func (p *plainLine) passages() (list []passage) {
 
 // maybeIn reports whether a term may be in a part of a line.
 func (q *Query) maybeIn(json []byte, from int) bool {
-	for i := range q.terms {
-		if q.terms[i].needle.Next(json, from) >= 0 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(q.terms, func(t term) bool {
+		return slices.ContainsFunc(t.needles, func(n *needle.Needle) bool { return n.Next(json, from) >= 0 })
+	})
 }
 
 // inRaw returns the set of terms that occur in a text.
@@ -147,19 +145,24 @@ func (q *Query) inRaw(t *rawText, from int) (set uint64) {
 	decoded := ""
 	for i := range q.terms {
 		term := &q.terms[i]
-		at := term.needle.Next(t.json, from)
-		if at < 0 || !t.reaches(at) {
-			continue
-		}
-		if !term.simple || !term.needle.Certain(t.json, at) {
-			if decoded == "" {
-				decoded = t.decode()
-			}
-			if at, _ := term.find(decoded, 0); at < 0 {
+		for _, n := range term.needles {
+			at := n.Next(t.json, from)
+			if at < 0 || !t.reaches(at) {
 				continue
 			}
+			found := term.simple && n.Certain(t.json, at)
+			if !found {
+				if decoded == "" {
+					decoded = t.decode()
+				}
+				at, _ := term.find(decoded, 0)
+				found = at >= 0
+			}
+			if found {
+				set |= 1 << i
+				break
+			}
 		}
-		set |= 1 << i
 	}
 	return set
 }

@@ -9,6 +9,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"golang.org/x/text/unicode/norm"
+
 	"cortext/cmd/internal/find"
 	"cortext/cmd/internal/search/needle"
 )
@@ -53,7 +55,7 @@ func Parse(text string) (*Query, error) {
 		}
 	}
 	fold := !slices.ContainsFunc(words, func(w string) bool { return strings.ContainsFunc(w, unicode.IsUpper) })
-	return newQuery(words, func(word string) (term, error) { return newLiteral(word, fold), nil })
+	return newQuery(words, func(word string) (term, error) { return newPhrase(word, fold), nil })
 }
 
 // ParseArguments is Parse for the arguments of a command, where an argument with white
@@ -113,9 +115,9 @@ func hasUpper(patterns []string) bool {
 // A term is a word, phrase or regular expression to search for.
 type term struct {
 	// find returns the first occurrence in text that begins at an offset or later, or -1.
-	find   func(text string, from int) (start, end int)
-	needle *needle.Needle
-	simple bool // a place where the needle is certain is an occurrence
+	find    func(text string, from int) (start, end int)
+	needles []*needle.Needle // each occurrence has a place where one of them may be
+	simple  bool             // a place where a needle is certain is an occurrence
 }
 
 // newPattern returns the term for a regular expression.
@@ -139,11 +141,11 @@ func newPattern(pattern string, fold bool) (term, error) {
 	if re.MatchString("") {
 		return term{}, &QueryError{fmt.Sprintf("%q matches the empty text", pattern)}
 	}
-	t := term{needle: needle.Any(), find: func(text string, from int) (int, int) { return findPattern(re, text, from) }}
+	n := needle.Any()
 	if text, fold := required(tree.Simplify()); text != "" {
-		t.needle = needle.New(text, fold)
+		n = needle.New(text, fold)
 	}
-	return t, nil
+	return term{needles: []*needle.Needle{n}, find: func(text string, from int) (int, int) { return findPattern(re, text, from) }}, nil
 }
 
 // findPattern returns the first match that is not empty.
@@ -181,9 +183,47 @@ func required(re *syntax.Regexp) (longest string, fold bool) {
 	return longest, fold
 }
 
-// newLiteral returns the term for a word or a phrase.
-func newLiteral(text string, fold bool) term {
-	l := literal{fold: fold}
+// newPhrase returns the term for a word or a phrase, in each of its [spellings].
+func newPhrase(text string, fold bool) (t term) {
+	var list []*literal
+	for _, s := range spellings(text) {
+		l := newLiteral(s, fold)
+		list = append(list, l)
+		t.needles = append(t.needles, l.needle)
+		t.simple = len(l.words) == 1
+	}
+	t.find = list[0].find
+	if len(list) > 1 {
+		t.find = func(text string, from int) (int, int) { return findFirst(list, text, from) }
+	}
+	return t
+}
+
+// spellings returns a text as typed, with composed letters (NFC) and with decomposed ones (NFD):
+// file names on macOS have those.
+func spellings(text string) []string {
+	list := []string{text}
+	for _, form := range []norm.Form{norm.NFC, norm.NFD} {
+		if s := form.String(text); !slices.Contains(list, s) {
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+// findFirst returns the first occurrence of any of the literals.
+func findFirst(list []*literal, text string, from int) (start, end int) {
+	start, end = -1, -1
+	for _, l := range list {
+		if s, e := l.find(text, from); s >= 0 && (start < 0 || s < start) {
+			start, end = s, e
+		}
+	}
+	return start, end
+}
+
+func newLiteral(text string, fold bool) *literal {
+	l := &literal{fold: fold}
 	longest := ""
 	for _, w := range strings.Fields(text) {
 		if len(w) > len(longest) {
@@ -204,7 +244,7 @@ func newLiteral(text string, fold bool) term {
 		}
 	}
 	l.needle = needle.New(longest, fold)
-	return term{find: l.find, needle: l.needle, simple: len(l.words) == 1}
+	return l
 }
 
 // A literal is a word, or the words of a phrase.

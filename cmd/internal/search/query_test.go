@@ -27,3 +27,19 @@ func TestSmartCase(t *testing.T) {
 		}
 	}
 }
+
+// TestSpellings: letters with marks are found whether they are composed or decomposed.
+func TestSpellings(t *testing.T) {
+	const composed, decomposed, other = "d\u00e9j\u00e0 vu", "de\u0301ja\u0300 vu", "de\u0300j\u00e0 vu"
+	for _, typed := range []string{composed, decomposed} {
+		for text, want := range map[string]bool{composed: true, decomposed: true, other: false} {
+			q, err := Parse(`"` + typed + `"`)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := q.in(text) != 0; got != want {
+				t.Errorf("%+q is found in %+q: %t", typed, text, got)
+			}
+		}
+	}
+}

@@ -165,11 +165,20 @@ func (r *reading) records(have uint64) ([]record, error) {
 func (q *Query) rarest(have uint64) int {
 	best := -1
 	for i, t := range q.terms {
-		if have>>i&1 == 0 && (best < 0 || t.needle.Weight() > q.terms[best].needle.Weight()) {
+		if have>>i&1 == 0 && (best < 0 || t.weight() > q.terms[best].weight()) {
 			best = i
 		}
 	}
 	return best
+}
+
+// weight is greater for terms that are likely to be rarer; see [needle.Needle.Weight].
+func (t *term) weight() int {
+	least := t.needles[0].Weight()
+	for _, n := range t.needles[1:] {
+		least = min(least, n.Weight())
+	}
+	return least
 }
 
 // counting returns the records that count, with the numbers of their messages.

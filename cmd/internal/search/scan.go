@@ -45,7 +45,7 @@ func (r *reading) scanFor(k *searchedLog, terms uint64, goOn func(*record) bool)
 	var needles []*needle.Needle
 	for i, t := range r.terms {
 		if terms>>i&1 != 0 {
-			needles = append(needles, t.needle)
+			needles = append(needles, t.needles...)
 		}
 	}
 	var spans []span

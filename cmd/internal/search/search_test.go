@@ -68,7 +68,8 @@ func (w *world) add(i int) {
 }
 
 // words are the words of random texts: some differ only in case, some need escapes.
-var words = []string{"task", "TASK", "Ta\u017Fk", "tas\u212A", "größe", "GRÖSSE", "Größe", "λόγος", "ΛΌΓΟΣ", "検索", "src/main.go", `C:\dir`, `say "hi"`, "line\nbreak", "tab\there", "a", "x\x1b[31m", "👍", "\xed\xa0\xbd", "<b>", "k", "ß", "İstanbul", "ıs", "torn", "write", "struct{}{}", "a{", "}{ "}
+var words = []string{"task", "TASK", "Ta\u017Fk", "tas\u212A", "größe", "GRÖSSE", "Größe", "λόγος", "ΛΌΓΟΣ", "検索", "src/main.go", `C:\dir`, `say "hi"`, "line\nbreak", "tab\there", "a", "x\x1b[31m", "👍", "\xed\xa0\xbd", "<b>", "k", "ß", "İstanbul", "ıs", "torn", "write", "struct{}{}", "a{", "}{ ",
+	"caf\u00e9", "cafe\u0301", "\ud55c\uae00", "\u1112\u1161\u11ab\u1100\u1173\u11af"}
 
 func (w *world) text(n int) string {
 	var list []string

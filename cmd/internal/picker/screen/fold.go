@@ -3,6 +3,8 @@ package screen
 import (
 	"unicode"
 	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 // withMarks lists, after each plain letter, the letters that differ from it only in marks (such
@@ -35,7 +37,7 @@ const (
 
 // appendFold appends a text as words are looked for in it: in lower case, without marks.
 func appendFold(dst []byte, text string) []byte {
-	for _, r := range text {
+	for _, r := range norm.NFC.String(text) {
 		dst = appendFolded(dst, r)
 	}
 	return dst
@@ -62,11 +64,13 @@ func fold(text string) string { return string(appendFold(nil, text)) }
 // foldAt returns a folded text, and where in the text each of its bytes, and its end, comes from.
 func foldAt(text string) (folded string, from []int) {
 	var dst []byte
-	for at, r := range text {
-		dst = appendFolded(dst, r)
+	for at := 0; at < len(text); {
+		size := norm.NFC.NextBoundaryInString(text[at:], true) // of a letter with its marks
+		dst = appendFold(dst, text[at:at+size])
 		for len(from) < len(dst) {
 			from = append(from, at)
 		}
+		at += size
 	}
 	return string(dst), append(from, len(text))
 }

@@ -10,6 +10,7 @@ func TestFold(t *testing.T) {
 	for _, alike := range [][]string{
 		{"Café menu", "cafe menu", "CAFE\u0301 MENU"}, {"Straße", "STRASSE", "STRAẞE"}, {"İstanbul", "ıstanbul", "ISTANBUL"},
 		{"ΣΊΣΥΦΟΣ", "σισυφος", "σίσυφος"}, {"Ёлка", "елка"}, {"Łódź", "lodz"}, {"Việt Nam", "viet nam"}, {"O’Brien", "o'brien"}, {"\u212Aelvin", "kelvin"}, {"\xff", "\uFFFD"},
+		{"\ud55c\uae00", "\u1112\u1161\u11ab\u1100\u1173\u11af"}, {"\u304c", "\u304b\u3099"},
 	} {
 		for _, text := range alike {
 			if got := fold(text); got != fold(alike[0]) {
@@ -29,6 +30,7 @@ func TestMarks(t *testing.T) {
 		{"cafe", "Café menu", "[Café]"},
 		{"cafe", "Cafe\u0301 menu", "[Cafe\u0301]"},
 		{"karte", "Straßenkarte", "[karte]"},
+		{"\u304c", "x \u304b\u3099", "[\u304b\u3099]"},
 		{"strasse", "Straßenkarte", "[Straße]"},
 		{"zrch", "für Zürich", "[Z r c h]"},
 	} {
