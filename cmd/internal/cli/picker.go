@@ -111,7 +111,7 @@ func (c chooser) pickerOptions(r *reading, query string, filter listing.Filter) 
 		Now: c.app.Now, Rows: r.rows, Filter: filter, Query: strings.TrimPrefix(query, "conversations/"),
 		Agents: c.w.Env.AgentNames(), Types: c.w.Prompts.Types(),
 		Reload: r.reload, Everywhere: r.everywhere, Preview: r.preview, Exists: r.exists, Search: r.search, Prompts: r.prompts,
-		Act: r.act, Actions: pickerActions, Undo: r.undoLast, ReadOnly: r.readOnly(),
+		Act: r.act, Actions: pickerActions, Undo: r.undoLast, ReadOnly: r.readOnly,
 	}
 	if query != "" {
 		wide := filter

@@ -26,7 +26,8 @@ import (
 type reading struct {
 	mu      sync.Mutex // held while w reads or changes a conversation
 	w       *workspace.Workspace
-	removed bool // whether a conversation was removed
+	removed bool   // whether a conversation was removed
+	fixed   string // why nothing can be changed, or ""
 
 	listing sync.Mutex // held while rows and others are replaced
 	rows    *listing.Listing
@@ -56,12 +57,12 @@ func readingIn(env workspace.Env, seen []string, progress func(done, of int)) (*
 	if err != nil {
 		return nil, errors.Join(err, w.Close())
 	}
-	return &reading{w: w, rows: rows, told: rows, seen: seen}, nil
+	return &reading{w: w, rows: rows, told: rows, seen: seen, fixed: whyFixed(w)}, nil
 }
 
-// readOnly returns why nothing can be changed, or "".
-func (r *reading) readOnly() string {
-	unlock, err := r.w.Store.LockCache("picker", 0)
+// whyFixed returns why nothing can be changed in a workspace, or "".
+func whyFixed(w *workspace.Workspace) string {
+	unlock, err := w.Store.LockCache("picker", 0)
 	if err == nil {
 		unlock()
 	}
@@ -71,6 +72,9 @@ func (r *reading) readOnly() string {
 	}
 	return unchangeable(err)
 }
+
+// readOnly returns why a conversation cannot be changed, or "".
+func (r *reading) readOnly(row listing.Row) string { return r.of(&row).fixed }
 
 // unchangeable says why nothing can be changed.
 func unchangeable(err error) string {

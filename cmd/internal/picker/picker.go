@@ -39,7 +39,7 @@ type Terminal struct {
 type Loader func(ctx context.Context, progress func(done, of int)) (Options, error)
 
 // Options configure the picker. It does not offer functions that are nil. All functions but
-// Exists run outside the drawing loop. When the picker returns, none of them is running
+// Exists and ReadOnly run outside the drawing loop. When the picker returns, none of them is running
 // except Preview, whose context has ended by then.
 type Options struct {
 	Now func() time.Time
@@ -61,7 +61,7 @@ type Options struct {
 	Act        func(ctx context.Context, a Action, row listing.Row) (said string, e error) // runs one of Actions
 	Actions    []Action
 	Undo       func(ctx context.Context) (said string, err error) // undoes the last action not undone yet
-	ReadOnly   string                                             // if set, why actions are not possible
+	ReadOnly   func(row listing.Row) string                       // why a conversation cannot be changed, or ""; must be quick
 }
 
 // An Action is an additional command for a conversation, with its key.

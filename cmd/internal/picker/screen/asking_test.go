@@ -3,7 +3,9 @@ package screen
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"cortext/cmd/internal/listing"
@@ -92,5 +94,37 @@ func TestAskingAgain(t *testing.T) {
 		refuse = false
 		d.press("enter")
 		offers("alt+e", "of "+id)
+	})
+}
+
+// TestReadOnlyElsewhere: in a workspace that cannot be changed, actions work on the conversations
+// of the others.
+func TestReadOnlyElsewhere(t *testing.T) {
+	const why = "the disk is read-only"
+	var done []string
+	o := options(conversations())
+	o.Everywhere = func(context.Context) (picker.Rows, error) { return placed(many(50), "/srv/shop"), nil }
+	o.Actions = []picker.Action{{Key: 'x', Name: "archive"}}
+	o.Act = func(_ context.Context, _ picker.Action, row listing.Row) (string, error) {
+		done = append(done, row.Workspace)
+		return "archived", nil
+	}
+	o.ReadOnly = func(row listing.Row) string {
+		if row.Workspace == "" {
+			return why
+		}
+		return ""
+	}
+	drive(t, o, 80, 24, func(d *driver) {
+		if !strings.Contains(screen(d.m), why) {
+			t.Errorf("here:\n%s", screen(d.m))
+		}
+		d.press("ctrl+a")
+		if strings.Contains(screen(d.m), why) {
+			t.Errorf("everywhere:\n%s", screen(d.m))
+		}
+		if d.press("alt+x"); fmt.Sprint(done) != "[/srv/shop]" {
+			t.Errorf("archived in %q", done)
+		}
 	})
 }

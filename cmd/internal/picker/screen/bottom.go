@@ -41,10 +41,11 @@ func (f *frame) hints() (all []hint) {
 	add(len(f.o.Agents) > 0 && len(f.list.items) > 0, hint{key: "a", does: "agent", rank: 4, letter: true})
 	add(len(f.o.Types) > 0, hint{key: "n", does: "new", rank: 5, letter: true})
 	add(f.o.Prompts != nil && len(f.list.items) > 0, hint{key: "f", does: "fork", rank: 6, letter: true})
+	off := f.readOnly() != ""
 	for i, a := range f.o.Actions {
-		add(len(f.list.items) > 0, hint{key: string(a.Key), does: a.Name, rank: 8 + i, letter: true, off: f.o.ReadOnly != ""})
+		add(len(f.list.items) > 0, hint{key: string(a.Key), does: a.Name, rank: 8 + i, letter: true, off: off})
 	}
-	add(f.o.Undo != nil && f.undoable > 0, hint{key: "u", does: "undo", rank: 19, letter: true, off: f.o.ReadOnly != ""})
+	add(f.o.Undo != nil && f.undoable > 0, hint{key: "u", does: "undo", rank: 19, letter: true})
 	add(f.answer.hidden > 0 && !f.search.on, hint{key: "h", does: "hidden", rank: 20, letter: true})
 	add(len(f.list.items) > 0, hint{key: "y", does: "copy id", rank: 21, letter: true})
 	add(f.o.Search != nil && !f.search.on, hint{key: "/", does: "said", rank: 7, letter: typing})

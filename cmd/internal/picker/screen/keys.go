@@ -171,10 +171,10 @@ func (m *model) act(letter rune) (tea.Cmd, bool) {
 	if i < 0 {
 		return nil, false
 	}
-	a, row := m.o.Actions[i], m.chosen()
+	a, row, why := m.o.Actions[i], m.chosen(), m.readOnly()
 	switch {
-	case m.o.ReadOnly != "":
-		m.notice.fail(fmt.Errorf("%s: %s", a.Name, m.o.ReadOnly))
+	case why != "":
+		m.notice.fail(fmt.Errorf("%s: %s", a.Name, why))
 	case row == nil:
 	case a.Input != "":
 		m.pending, m.about, m.topic, m.mode = a, cloned(*row), line{}, naming

@@ -63,8 +63,8 @@ func (m *model) status() []string {
 		return m.ruler.wrap(clean(m.notice.text), m.width-1, m.height/4)
 	case m.notice.text != "":
 		text = m.notice.text
-	case m.o.ReadOnly != "" && len(m.o.Actions) > 0:
-		text = m.o.ReadOnly
+	case len(m.o.Actions) > 0:
+		text = m.readOnly()
 	}
 	return m.ruler.wrap(clean(text), m.width-1, 1)
 }

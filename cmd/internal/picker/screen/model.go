@@ -219,6 +219,18 @@ func (m *model) resume(row *listing.Row, agent string) tea.Cmd {
 	return m.leave(picker.Choice{Kind: picker.Resume, Row: cloned(*row), Agent: agent})
 }
 
+// readOnly returns why the conversation at the cursor cannot be changed, or "".
+func (m *model) readOnly() string {
+	if m.o.ReadOnly == nil {
+		return ""
+	}
+	var row listing.Row
+	if chosen := m.chosen(); chosen != nil {
+		row = *chosen
+	}
+	return m.o.ReadOnly(row)
+}
+
 // exists reports whether a conversation still exists; a nil row does not.
 func (m *model) exists(row *listing.Row) bool {
 	if row == nil {

@@ -444,7 +444,7 @@ func TestActions(t *testing.T) {
 		{[]string{"tab", "x"}, "the disk is read-only", "[]"},
 	} {
 		done = nil
-		o.ReadOnly = c.readOnly
+		o.ReadOnly = func(listing.Row) string { return c.readOnly }
 		drive(t, o, 80, 24, func(d *driver) {
 			d.press(c.keys...)
 			if fmt.Sprint(done) != c.want {

@@ -58,7 +58,7 @@ func TestScreens(t *testing.T) {
 			d.press("enter")
 		}},
 		{"readonly", func(o *picker.Options) {
-			o.Actions, o.ReadOnly = []picker.Action{{Key: 'x', Name: "archive"}, {Key: 'd', Name: "remove"}}, "the disk is read-only"
+			o.Actions, o.ReadOnly = []picker.Action{{Key: 'x', Name: "archive"}, {Key: 'd', Name: "remove"}}, func(listing.Row) string { return "the disk is read-only" }
 		}, nil},
 		{"asking", func(o *picker.Options) {
 			o.Actions = []picker.Action{{Key: 'd', Name: "remove", Ask: "Remove it? git keeps what is committed."}}
