@@ -42,6 +42,7 @@ func TestPager(t *testing.T) {
 		{`PAGER="sed s/^/PAGED:/" "$0" list | cat`, false},
 		{`PAGER="head -c 1" "$0" help list; echo PAGED:topic:$?`, true},
 		{`PAGER=/nowhere/pager "$0" list`, false},
+		{`PAGER='"unclosed' "$0" list`, false},
 	} {
 		term := commandInTerminal(t, dir, exec.Command("sh", "-c", c.command+`; echo "code $?"`, filepath.Join(bin, "cortext")))
 		if err := term.WaitFor("code 0", patience); err != nil {

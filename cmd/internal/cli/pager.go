@@ -47,7 +47,7 @@ func (p *pager) show(print func(io.Writer) error) error {
 	err = print(pagerPipe{in, p.screen.out})
 	_ = in.Close()
 	var ended *exec.ExitError
-	if errors.As(cmd.Wait(), &ended) && ended.ExitCode() >= notStarted {
+	if errors.As(cmd.Wait(), &ended) && (ended.ExitCode() >= notStarted || !parses(command)) {
 		return print(p.screen.out)
 	}
 	if errors.Is(err, syscall.EPIPE) { // the user quit the pager early
@@ -59,6 +59,9 @@ func (p *pager) show(print func(io.Writer) error) error {
 // notStarted is the lowest exit code by which a shell reports that it cannot start a
 // program.
 const notStarted = 126
+
+// parses reports whether the shell understands a command.
+func parses(command string) bool { return exec.Command("sh", "-n", "-c", command).Run() == nil }
 
 // A pagerPipe is the input of a pager, which writes to a terminal.
 type pagerPipe struct {
