@@ -207,17 +207,6 @@ func confirmCompleted(ctx context.Context, t terminal, e store.Entry) error {
 	return err
 }
 
-// notEmpty rejects empty ids: a script passes one for a variable that it has not set, and means
-// neither the current conversation nor the only one.
-func notEmpty(ids []string) error {
-	for _, id := range ids {
-		if strings.TrimSpace(id) == "" {
-			return &usageError{"the id of a conversation is empty", "cortext list shows the ids"}
-		}
-	}
-	return nil
-}
-
 // unasked returns an error if an argument only describes the conversation that it selected: a
 // command that cannot be undone must ask then. The entries are those of the arguments, in the
 // same order and without duplicates.
@@ -250,9 +239,6 @@ func pickMany(w *opened, queries []string) ([]store.Entry, error) {
 	if len(queries) == 0 {
 		e, err := w.caller().Current()
 		return []store.Entry{e}, err
-	}
-	if err := notEmpty(queries); err != nil {
-		return nil, err
 	}
 	entries, err := w.PickEach(queries)
 	if err != nil && len(queries) > 1 && errors.As(err, new(*workspace.NotFoundError)) {

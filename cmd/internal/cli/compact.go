@@ -27,9 +27,6 @@ trust. The messages themselves never change.`,
 		Example: "  cortext compact \"api design\" --apply",
 		Args:    args(cobra.MinimumNArgs(1)),
 		RunE: a.within(func(cmd *cobra.Command, w *opened, list []string) error {
-			if err := notEmpty(list); err != nil {
-				return err
-			}
 			return runCompact(cmd.Context(), a, w, strings.Join(list, " "), o)
 		}),
 	}

@@ -52,12 +52,12 @@ func near(before, word, otherwise string) string {
 }
 
 // args checks the number of arguments as cobra does, but returns a usage error that names the
-// argument that is missing or unexpected.
+// argument that is missing or unexpected. It also rejects what is empty; see [notEmpty].
 func args(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, list []string) error {
 		err := check(cmd, list)
 		if err == nil {
-			return nil
+			return notEmpty(cmd, list)
 		}
 		text, names := err.Error(), strings.Fields(cmd.Use)[1:]
 		if n := slices.IndexFunc(names, func(name string) bool { return strings.HasPrefix(name, "[") }); n >= 0 {
@@ -75,6 +75,39 @@ func args(check cobra.PositionalArgs) cobra.PositionalArgs {
 		}
 		return &usageError{text, "usage: " + cmd.UseLine()}
 	}
+}
+
+// notEmpty rejects empty ids and queries, and flags with an empty value: a script passes one for
+// a variable that it has not set, and means neither the current conversation nor all of them.
+func notEmpty(cmd *cobra.Command, list []string) (err error) {
+	if n := cmd.ArgsLenAtDash(); n >= 0 { // the others are the agent's
+		list = list[:n]
+	}
+	use, _, _ := strings.Cut(cmd.Use, " [-- ")
+	names := strings.Fields(use)
+	for i, arg := range list {
+		if strings.TrimSpace(arg) != "" {
+			continue
+		}
+		switch name := strings.Trim(names[min(i+1, len(names)-1)], "[<.>]"); {
+		case name == "id":
+			return &usageError{"the id of a conversation is empty", "cortext list shows the ids"}
+		case name == "query" && !cmd.Flags().Changed("new"): // whose topic may be empty
+			return &usageError{"the query is empty", "leave it out to choose from a list"}
+		case strings.HasPrefix(name, "commit"):
+			return &usageError{"the commit or file is empty", ""}
+		}
+	}
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		empty := f.Value.Type() == "string" && f.Value.String() == ""
+		if slice, ok := f.Value.(pflag.SliceValue); ok {
+			empty = strings.Join(slice.GetSlice(), "") == ""
+		}
+		if empty && err == nil && f.Name != "directory" { // like git -C
+			err = &usageError{"the value of --" + f.Name + " is empty", ""}
+		}
+	})
+	return err
 }
 
 func exitCode(err error) int {

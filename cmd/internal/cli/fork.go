@@ -46,9 +46,6 @@ copies the whole branch that cortext resume would continue.`,
 	}
 	cmd.RunE = a.within(func(cmd *cobra.Command, w *opened, list []string) error {
 		list = o.launchArgs(cmd, list)
-		if err := notEmpty(list); err != nil {
-			return err
-		}
 		return runFork(cmd, a, w, strings.Join(list, " "), o)
 	})
 	f := cmd.Flags()

@@ -29,9 +29,6 @@ func statusCommand(a *app) *cobra.Command {
 
 func runStatus(a *app, cmd *cobra.Command, list []string) error {
 	query, status, err := statusIn(list)
-	if err == nil {
-		err = notEmpty(list)
-	}
 	if err != nil {
 		return err
 	}

@@ -26,9 +26,6 @@ the rest and exits with 1.`,
 		Example: "  cortext stop\n  cortext stop \"api design\"\n  cortext stop \"api design\" --json",
 		Args:    args(cobra.ArbitraryArgs),
 		RunE: a.within(func(cmd *cobra.Command, w *opened, list []string) error {
-			if err := notEmpty(list); err != nil {
-				return err
-			}
 			return runStop(cmd.Context(), a, w, strings.Join(list, " "))
 		}),
 	}

@@ -48,8 +48,6 @@ func runTitle(a *app, w *opened, list []string) error {
 			return &usageError{fmt.Sprintf("what is the new title of %q?", list[0]), "name the conversation, then the title"}
 		}
 		query, text = "", list[0]
-	} else if err := notEmpty(list[:1]); err != nil {
-		return err
 	}
 	e, err := w.caller().PickOrCurrent(query)
 	if err != nil {
