@@ -71,10 +71,12 @@ func (r *Reader) openIn(f sessionFolder, name string) *logReader {
 }
 
 // openOwn opens one of the conversation's own logs for reading. It returns nil if the log
-// is missing or not a regular file, which [Store.Check] reports.
+// is missing, is not a regular file or stands in for the log, which [Store.Check] reports.
 func (r *Reader) openOwn(name string) (*logReader, error) {
 	l := r.openIn(r.sessionFolder, name)
 	switch {
+	case l.standIn != "":
+		return nil, l.close()
 	case l.file != nil:
 		return l, nil
 	case isDamage(l.err):
