@@ -47,6 +47,17 @@ func (l *Logs) Unread() error {
 	return cmp.Or(l.Messages.err, l.Tools.err)
 }
 
+// Unread is [Logs.Unread] for the logs in all folders of the conversation.
+func (r *Reader) Unread() error {
+	for _, f := range r.folders() {
+		logs := Logs{&Log{*r.openIn(f, messagesFile)}, &Log{*r.openIn(f, toolsFile)}}
+		if err := cmp.Or(logs.Unread(), logs.Close()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // A Log is an open log. A missing log is empty.
 type Log struct{ logReader }
 

@@ -107,6 +107,14 @@ func (r *reading) open() (ok bool) {
 	return true
 }
 
+// unread returns why a log could not be searched, or nil; see [store.Logs.Unread].
+func (r *reading) unread() error {
+	if r.logs != nil {
+		return r.logs.Unread()
+	}
+	return r.c.Unread()
+}
+
 func (r *reading) close() {
 	if r.logs != nil {
 		_ = r.logs.Close()

@@ -151,8 +151,8 @@ func (q *Query) conversation(from *Source, index *lookup, use *memory, place, hi
 	reading := &reading{Query: q, c: &c.Reader, entry: e, index: index, use: use}
 	defer reading.close()
 	result, err := reading.search(found, have, hits)
-	if err == nil && reading.logs != nil {
-		err = reading.logs.Unread() // it counts as empty, but was not searched
+	if err == nil { // what counts as empty may not have been searched
+		err = reading.unread()
 	}
 	return result, err
 }
