@@ -77,13 +77,30 @@ func (c Cache) ListCache(dir string) []string {
 	return c.in.ListFiles(cacheDir + "/" + dir)
 }
 
-// CanLockCache reports whether LockCache would succeed now.
+// CanLockCache reports whether LockCache would succeed now. It reports false if somebody
+// postponed what the lock is for; see [Cache.Postpone].
 func (c Cache) CanLockCache(name string) bool {
+	info, err := c.in.root.Lstat(holderFile("cache/" + name))
+	if err == nil {
+		if left := time.Until(info.ModTime()); 0 < left && left <= postponement {
+			return false
+		}
+	}
 	unlock, err := c.LockCache(name, 0)
 	if err == nil {
 		unlock()
 	}
 	return err == nil
+}
+
+// postponement is how long [Cache.Postpone] postpones something.
+const postponement = time.Minute
+
+// Postpone makes [Cache.CanLockCache] report false for a minute, because what the lock is for
+// failed. The file of the lock gets a time in the future, which needs no room on the disk.
+func (c Cache) Postpone(name string) error {
+	until := time.Now().Add(postponement)
+	return c.in.root.Chtimes(holderFile("cache/"+name), until, until)
 }
 
 // LockCache keeps other processes from using the part of the cache that name stands for,

@@ -71,7 +71,7 @@ func withSizes(b *testing.B, f func(b *testing.B, st *store.Store, n int)) {
 			}
 			defer st.Close()
 			settle()
-			if err := Refresh(st, Options{}); err != nil {
+			if _, err := Refresh(st, Options{}); err != nil {
 				b.Fatal(err)
 			}
 			b.ResetTimer()
@@ -118,7 +118,7 @@ func BenchmarkListing(b *testing.B) {
 		b.Run("summary", func(b *testing.B) { match(b, "nosuchword anywhere", 0) })
 		b.Run("sweep", func(b *testing.B) {
 			for b.Loop() {
-				if err := Refresh(st, Options{}); err != nil {
+				if _, err := Refresh(st, Options{}); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -126,7 +126,7 @@ func BenchmarkListing(b *testing.B) {
 		b.Run("cold", func(b *testing.B) {
 			for b.Loop() {
 				st.ForgetListed()
-				if err := Refresh(st, Options{}); err != nil {
+				if _, err := Refresh(st, Options{}); err != nil {
 					b.Fatal(err)
 				}
 			}

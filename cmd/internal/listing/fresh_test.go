@@ -22,7 +22,7 @@ func filled(t *testing.T, n int) *world {
 	st := w.store()
 	defer st.Close()
 	settle()
-	if err := Refresh(st, w.options()); err != nil {
+	if _, err := Refresh(st, w.options()); err != nil {
 		t.Fatal(err)
 	}
 	return w
@@ -203,7 +203,7 @@ func TestListWhileWriting(t *testing.T) {
 			}
 			defer st.Close()
 			for range 20 {
-				if err := Refresh(st, Options{}); err != nil {
+				if _, err := Refresh(st, Options{}); err != nil {
 					t.Error(err)
 				}
 			}

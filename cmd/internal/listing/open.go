@@ -103,24 +103,9 @@ func Open(st *store.Store, opts Options) (*Listing, error) {
 	return l, nil
 }
 
-// Refresh checks the files of all conversations, so that later listings show what changed.
-func Refresh(st *store.Store, opts Options) error {
-	_, err := refresh(st, opts)
-	return err
-}
-
-// Forget makes a new index without the removed conversations. If it cannot be written, the
-// old one is removed.
-func Forget(st *store.Store, opts Options) error {
-	saved, err := refresh(st, opts)
-	if !saved {
-		st.ForgetListed()
-	}
-	return err
-}
-
-// refresh makes a new index, and reports whether it is on disk.
-func refresh(st *store.Store, opts Options) (saved bool, err error) {
+// Refresh checks the files of all conversations, so that later listings show what changed. It
+// reports whether the index is on disk.
+func Refresh(st *store.Store, opts Options) (saved bool, err error) {
 	r := newRefresher(st, opts)
 	r.wait = lockWait
 	base, _ := openLast(st)
@@ -129,6 +114,16 @@ func refresh(st *store.Store, opts Options) (saved bool, err error) {
 		return false, err
 	}
 	return s.saved, s.view.base.close()
+}
+
+// Forget makes a new index without the removed conversations. If it cannot be written, the
+// old one is removed.
+func Forget(st *store.Store, opts Options) error {
+	saved, err := Refresh(st, opts)
+	if !saved {
+		st.ForgetListed()
+	}
+	return err
 }
 
 // Refresh is like the function [Refresh], for an open listing. It invalidates all positions.

@@ -257,8 +257,8 @@ func (r *refresher) sweepFrom(base *index) (s snapshot, err error) {
 		saved = r.store.WriteCache(store.ListedCache, file) == nil
 	}
 	if saved {
-		_ = next.write(r.store)           // on failure the next list checks all files
-		_ = r.store.RemoveCache(idsOfOld) // it names conversations that may be removed later
+		saved = next.write(r.store) == nil // on failure the next list checks all files
+		_ = r.store.RemoveCache(idsOfOld)  // it names conversations that may be removed later
 	}
 	return snapshot{view: v, state: next, saved: saved}, nil
 }

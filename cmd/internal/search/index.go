@@ -291,7 +291,10 @@ func (x *Index) alone(f func() error) error {
 	if !slices.Equal(x.cache.ListCache(indexDir), x.files) {
 		return nil
 	}
-	return f()
+	if err = f(); err != nil { // on a full disk, each search would repeat the work in vain
+		_ = x.cache.Postpone(indexDir)
+	}
+	return err
 }
 
 func (x *Index) update(ctx context.Context, open func(store.Entry) (*store.Conversation, error)) error {

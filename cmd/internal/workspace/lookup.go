@@ -94,7 +94,8 @@ func (w Conversations) listingOptions(progress func(done, of int)) listing.Optio
 
 // RefreshListing makes listings see what people edited by hand.
 func (w Conversations) RefreshListing(progress func(done, of int)) error {
-	return listing.Refresh(w.Store, w.listingOptions(progress))
+	_, err := listing.Refresh(w.Store, w.listingOptions(progress))
+	return err
 }
 
 // refreshLock is held while a process refreshes the listing in the background. With many
@@ -102,14 +103,19 @@ func (w Conversations) RefreshListing(progress func(done, of int)) error {
 const refreshLock = "listing-refresh"
 
 // RefreshListingAlone is RefreshListing, unless another process is running it or the index
-// cannot be written: on a read-only disk, each list would repeat the work in vain.
+// cannot be written: on a read-only disk, each list would repeat the work in vain. On a full one,
+// it is repeated once a minute.
 func (w Conversations) RefreshListingAlone() error {
 	unlock, err := w.Store.LockCache(refreshLock, 0)
 	if err != nil {
 		return nil
 	}
 	defer unlock()
-	return w.RefreshListing(nil)
+	saved, err := listing.Refresh(w.Store, w.listingOptions(nil))
+	if !saved {
+		_ = w.Store.Postpone(refreshLock) // on failure, the next list repeats the work
+	}
+	return err
 }
 
 // CanRefreshListing reports whether a call of RefreshListingAlone would do anything.

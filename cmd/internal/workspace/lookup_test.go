@@ -135,8 +135,30 @@ func TestRefreshAlone(t *testing.T) {
 		t.Error("alone")
 	}
 
-	// Nobody can take the lock on a read-only disk, or where something else has its place.
 	locks := filepath.Join(w.Store.Root(), ".workspace/local/cache/locks")
+
+	// If the index or its state cannot be written, as on a full disk, lists do not start it again
+	// at once.
+	for _, name := range []string{store.ListedCache, "listing-state"} {
+		file := filepath.Join(w.Store.Root(), ".workspace/local/cache", name)
+		if !refreshed() {
+			t.Fatal("no index")
+		}
+		if !w.CanRefreshListing() {
+			t.Fatal("before anything failed")
+		}
+		if err := errors.Join(os.RemoveAll(file), os.MkdirAll(filepath.Join(file, "x"), 0o700), w.RefreshListingAlone()); err != nil {
+			t.Fatal(err)
+		}
+		if w.CanRefreshListing() {
+			t.Errorf("right after %s could not be written", name)
+		}
+		if err := errors.Join(os.RemoveAll(file), os.RemoveAll(locks)); err != nil {
+			t.Fatal(err)
+		}
+	}
+
+	// Nobody can take the lock on a read-only disk, or where something else has its place.
 	if err := errors.Join(os.RemoveAll(locks), os.WriteFile(locks, nil, 0o600)); err != nil {
 		t.Fatal(err)
 	}
