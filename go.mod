@@ -22,7 +22,7 @@ require (
 	go.yaml.in/yaml/v3 v3.0.6 // .workspace/config.yaml; gopkg.in/yaml.v3 under its maintained name
 	golang.org/x/sys v0.49.0 // flock and fdatasync on files that os.Root opened
 	golang.org/x/term v0.47.0 // whether the output is a terminal
-	golang.org/x/text v0.14.0 // composed and decomposed letters, which are equal in searches; nothing runs at start-up
+	golang.org/x/text v0.44.0 // composed and decomposed letters, which are equal in searches; nothing runs at start-up
 	modernc.org/sqlite v1.60.1 // OpenCode's database, read only by cortext-opencode and cortext-serve; pure Go, so that there is one binary for each system
 	mvdan.cc/sh/v3 v3.14.1 // what a command for the shell does to files: only the parser
 )
@@ -57,8 +57,8 @@ require (
 	github.com/remyoudompheng/bigfft v0.0.0-20230129092748-24d4a6f8daec // indirect
 	github.com/rivo/uniseg v0.4.7 // indirect
 	github.com/xo/terminfo v1.0.0 // indirect
-	golang.org/x/sync v0.23.0 // indirect
-	golang.org/x/tools v0.50.0 // indirect
+	golang.org/x/sync v0.25.0 // indirect
+	golang.org/x/tools v0.52.0 // indirect
 	modernc.org/libc v1.77.1 // indirect
 	modernc.org/mathutil v1.7.1 // indirect
 	modernc.org/memory v1.12.1 // indirect
