@@ -105,8 +105,8 @@ const garbagePercent = 200
 // limit must stay well above what is in use, or garbage would be collected all the time: so
 // it is higher if much is in use already, and for large transcripts.
 const (
-	importGarbagePercent = 400
-	importMemory         = 24 << 20
+	importGarbagePercent = 600
+	importMemory         = 28 << 20
 	memoryInUse          = 3 // bytes for each that is in use
 	memoryOfFile         = 6 // bytes for each of a transcript, which may need half of that
 )
