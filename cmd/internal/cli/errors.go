@@ -52,7 +52,7 @@ func near(before, word, otherwise string) string {
 }
 
 // args checks the number of arguments as cobra does, but returns a usage error that names the
-// argument that is missing or unexpected. It also rejects what is empty; see [notEmpty].
+// argument that is missing or unexpected. It also rejects empty ones; see [notEmpty].
 func args(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, list []string) error {
 		err := check(cmd, list)
@@ -77,8 +77,9 @@ func args(check cobra.PositionalArgs) cobra.PositionalArgs {
 	}
 }
 
-// notEmpty rejects empty ids and queries, and flags with an empty value: a script passes one for
-// a variable that it has not set, and means neither the current conversation nor all of them.
+// notEmpty rejects empty ids, and flags with an empty value: a script passes one for a variable
+// that it has not set, and means neither the current conversation nor all of them. An empty query
+// chooses from a list, as none does.
 func notEmpty(cmd *cobra.Command, list []string) (err error) {
 	if n := cmd.ArgsLenAtDash(); n >= 0 { // the others are the agent's
 		list = list[:n]
@@ -92,8 +93,6 @@ func notEmpty(cmd *cobra.Command, list []string) (err error) {
 		switch name := strings.Trim(names[min(i+1, len(names)-1)], "[<.>]"); {
 		case name == "id":
 			return &usageError{"the id of a conversation is empty", "cortext list shows the ids"}
-		case name == "query" && !cmd.Flags().Changed("new"): // whose topic may be empty
-			return &usageError{"the query is empty", "leave it out to choose from a list"}
 		case strings.HasPrefix(name, "commit"):
 			return &usageError{"the commit or file is empty", ""}
 		}
