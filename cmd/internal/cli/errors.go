@@ -95,6 +95,8 @@ func notEmpty(cmd *cobra.Command, list []string) (err error) {
 			return &usageError{"the id of a conversation is empty", "cortext list shows the ids"}
 		case strings.HasPrefix(name, "commit"):
 			return &usageError{"the commit or file is empty", ""}
+		case name == "words" && len(list) > 1:
+			return &usageError{"one of the words is empty", ""}
 		}
 	}
 	cmd.Flags().Visit(func(f *pflag.Flag) {
