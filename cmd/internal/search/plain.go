@@ -95,20 +95,26 @@ func member(line []byte, name string) (value, rest []byte) {
 	return value[:end], value[end+1:]
 }
 
-// matchPlain adds the terms in the texts of a line to a record. No term occurs before
-// offset from.
-func (q *Query) matchPlain(r *record, line []byte, p *plainLine, from int) {
+// candidates are the terms that may be in a text, and where: not before offset from.
+type candidates struct {
+	terms uint64
+	from  int
+}
+
+// matchPlain adds the terms in the texts of a line to a record.
+func (q *Query) matchPlain(r *record, line []byte, p *plainLine, in candidates) {
 	for i := range p.texts {
 		t := &p.texts[i]
 		if t.json == nil || !q.In.searched(t.place) {
 			continue
 		}
-		from := max(0, from-(cap(line)-cap(t.json)))
+		c := candidates{in.terms, max(0, in.from-(cap(line)-cap(t.json)))}
 		if t.input {
-			if q.maybeIn(t.json, from) {
+			if q.maybeIn(t.json, c) {
+				c.from = 0
 				scalars(t.json, func(v []byte) {
 					if v[0] == '"' {
-						r.add(q.inRaw(&rawText{json: v[1:], end: len(v) - 2, ended: true}, 0))
+						r.add(q.inRaw(&rawText{json: v[1:], end: len(v) - 2, ended: true}, c))
 					} else {
 						r.add(q.in(string(v)))
 					}
@@ -116,7 +122,7 @@ func (q *Query) matchPlain(r *record, line []byte, p *plainLine, from int) {
 			}
 			continue
 		}
-		r.add(q.inRaw(t, from))
+		r.add(q.inRaw(t, c))
 	}
 }
 
@@ -133,20 +139,26 @@ func (p *plainLine) passages() (list []passage) {
 	return list
 }
 
-// maybeIn reports whether a term may be in a part of a line.
-func (q *Query) maybeIn(json []byte, from int) bool {
-	return slices.ContainsFunc(q.terms, func(t term) bool {
-		return slices.ContainsFunc(t.needles, func(n *needle.Needle) bool { return n.Next(json, from) >= 0 })
-	})
+// maybeIn reports whether a candidate may be in a part of a line.
+func (q *Query) maybeIn(json []byte, c candidates) bool {
+	for i, t := range q.terms {
+		if c.terms>>i&1 != 0 && slices.ContainsFunc(t.needles, func(n *needle.Needle) bool { return n.Next(json, c.from) >= 0 }) {
+			return true
+		}
+	}
+	return false
 }
 
-// inRaw returns the set of terms that occur in a text.
-func (q *Query) inRaw(t *rawText, from int) (set uint64) {
+// inRaw returns the set of candidates that occur in a text.
+func (q *Query) inRaw(t *rawText, c candidates) (set uint64) {
 	decoded := ""
 	for i := range q.terms {
+		if c.terms>>i&1 == 0 {
+			continue
+		}
 		term := &q.terms[i]
 		for _, n := range term.needles {
-			at := n.Next(t.json, from)
+			at := n.Next(t.json, c.from)
 			if at < 0 || !t.reaches(at) {
 				continue
 			}

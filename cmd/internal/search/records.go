@@ -35,6 +35,8 @@ type searchedLog struct {
 	isCall bool
 	memory *logMemory
 	text   []byte // the whole log, if it is in memory
+
+	checked, regular bool // what isRegular has found
 }
 
 // load reads the log into memory, unless it is large.
@@ -47,6 +49,17 @@ func (k *searchedLog) load() error {
 		k.memory.text, k.text = text, text
 	}
 	return err
+}
+
+// isRegular reports whether the whole log is in memory and [regular].
+func (k *searchedLog) isRegular() bool {
+	if int64(len(k.text)) < k.file.Size() {
+		return false
+	}
+	if !k.checked {
+		k.checked, k.regular = true, k.memory.read(k.text, k.isCall)
+	}
+	return k.regular
 }
 
 // A memory is what the search of one conversation leaves for that of the next.
@@ -232,15 +245,11 @@ func (r *reading) counting(all []record) ([]record, error) {
 	return list, nil
 }
 
-// areRegular loads logs and reports whether all of them are in memory as a whole and
-// [regular].
+// areRegular loads logs and reports whether all of them are [regular].
 func areRegular(logs []*searchedLog) (ok bool, err error) {
 	for _, k := range logs {
-		if err := k.load(); err != nil {
+		if err := k.load(); err != nil || !k.isRegular() {
 			return false, err
-		}
-		if int64(len(k.text)) < k.file.Size() || !k.memory.read(k.text, k.isCall) {
-			return false, nil
 		}
 	}
 	return true, nil

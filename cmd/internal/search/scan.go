@@ -42,10 +42,12 @@ func (r *reading) scanFor(k *searchedLog, terms uint64, goOn func(*record) bool)
 	if err := k.file.Err(); err != nil {
 		return nil, err
 	}
-	var needles []*needle.Needle
+	var needles []termNeedle
 	for i, t := range r.terms {
-		if terms>>i&1 != 0 {
-			needles = append(needles, t.needles...)
+		for _, n := range t.needles {
+			if terms>>i&1 != 0 {
+				needles = append(needles, termNeedle{n, 1 << i})
+			}
 		}
 	}
 	var spans []span
@@ -94,7 +96,7 @@ func (r *reading) scanFor(k *searchedLog, terms uint64, goOn func(*record) bool)
 }
 
 // scanText is scanFor for some parts of a log that is in memory.
-func (r *reading) scanText(k *searchedLog, needles []*needle.Needle, parts []span, goOn func(*record) bool) []record {
+func (r *reading) scanText(k *searchedLog, needles []termNeedle, parts []span, goOn func(*record) bool) []record {
 	var list []record
 	s := scanner{reading: r, log: k, needles: needles}
 	s.found = func(f record) bool {
@@ -128,8 +130,14 @@ func eachSpan(spans []span, f func(i int)) {
 type scanner struct {
 	*reading
 	log     *searchedLog
-	needles []*needle.Needle
+	needles []termNeedle
 	found   func(record) bool // false ends the search
+}
+
+// A termNeedle is a needle of a term, which is the only one in a set.
+type termNeedle struct {
+	*needle.Needle
+	term uint64
 }
 
 func (s *scanner) scan(from, to int64) error {
@@ -166,7 +174,13 @@ func (s *scanner) block(text []byte, offset int64) bool {
 		if end >= 0 {
 			to = at + end
 		}
-		if !s.line(text[from:to:to], offset+int64(from), at-from, end >= 0) {
+		var terms uint64 // those that may be in the line
+		for i, n := range next {
+			if n >= 0 && n <= to {
+				terms |= s.needles[i].term
+			}
+		}
+		if !s.line(jsonl.Line{Text: text[from:to:to], Offset: offset + int64(from), Terminated: end >= 0}, terms, at-from) {
 			return false
 		}
 		for i, n := range s.needles {
@@ -177,11 +191,11 @@ func (s *scanner) block(text []byte, offset int64) bool {
 	}
 }
 
-// line searches the line at an offset of the log. No term is in it before from.
-func (s *scanner) line(text []byte, offset int64, from int, terminated bool) bool {
-	if p, ok := s.log.plain(text); ok && terminated && whole(text) {
-		f := record{isCall: s.log.isCall, log: s.log, offset: offset}
-		if s.matchPlain(&f, text, &p, from); f.terms == 0 {
+// line searches a line for the terms that may be in it. None is in it before from.
+func (s *scanner) line(line jsonl.Line, terms uint64, from int) bool {
+	if p, ok := s.log.plain(line.Text); ok && line.Terminated && (s.log.isRegular() || whole(line.Text)) {
+		f := record{isCall: s.log.isCall, log: s.log, offset: line.Offset}
+		if s.matchPlain(&f, line.Text, &p, candidates{terms, from}); f.terms == 0 {
 			return true
 		}
 		if f.id, f.messageID = p.id, p.messageID; s.log.text == nil {
@@ -189,7 +203,7 @@ func (s *scanner) line(text []byte, offset int64, from int, terminated bool) boo
 		}
 		return s.found(f)
 	}
-	return jsonl.Split(jsonl.Line{Text: text, Offset: offset, Terminated: terminated}, func(rec jsonl.Record, err error) bool {
+	return jsonl.Split(line, func(rec jsonl.Record, err error) bool {
 		if err != nil {
 			return true
 		}
