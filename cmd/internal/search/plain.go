@@ -188,20 +188,11 @@ func (t *rawText) reaches(at int) bool {
 			break
 		}
 		quote := t.checked + n
-		if t.checked = quote + 1; !escaped(t.json[:quote]) {
+		if t.checked = quote + 1; !needle.Escapes(t.json[:quote]) {
 			t.end, t.ended = quote, true
 		}
 	}
 	return !t.ended || at < t.end
-}
-
-// escaped reports whether the backslashes at the end of b escape the next byte.
-func escaped(b []byte) bool {
-	n := 0
-	for n < len(b) && b[len(b)-1-n] == '\\' {
-		n++
-	}
-	return n%2 == 1
 }
 
 // decode returns a text that is not an input.

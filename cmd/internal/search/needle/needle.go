@@ -164,11 +164,23 @@ func Wild(lines []byte) bool {
 			return false
 		}
 		at += i
+		if lines[at] == '\\' && Escapes(lines[:at]) {
+			continue // the text has a backslash and a u, as source code does
+		}
 		// Searched texts never contain control characters.
 		if lines[at] != '\\' || !bytes.HasPrefix(lines[at+2:], []byte("00")) || len(lines) == at+4 || lines[at+4] != '0' && lines[at+4] != '1' {
 			return true
 		}
 	}
+}
+
+// Escapes reports whether the backslashes at the end of b escape the next byte.
+func Escapes(b []byte) bool {
+	i := len(b)
+	for i > 0 && b[i-1] == '\\' {
+		i--
+	}
+	return (len(b)-i)%2 == 1
 }
 
 // Weight is greater for needles that are likely to be rarer. It is 0 for one that matches

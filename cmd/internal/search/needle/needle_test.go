@@ -49,3 +49,25 @@ func BenchmarkNext(b *testing.B) {
 		})
 	}
 }
+
+// TestWild distinguishes escapes from the source code of escapes: a log full of source code
+// must not make the index useless.
+func TestWild(t *testing.T) {
+	for text, want := range map[string]bool{
+		`{"a":"plain \n\t\"text\" \\"}`: false,
+		`{"a":"\u0041"}`:                true,
+		`{"a":"\\u0041"}`:               false,
+		`{"a":"\\\u0041"}`:              true,
+		`{"a":"\\\\u0041 \\u2500"}`:     false,
+		`{"a":"\\u2500 \u2500"}`:        true,
+		`{"a":"\u001b[0m"}`:             false,
+		`{"a":"\u0`:                     true,
+		`{"a":"ſ"}`:                     true,
+		`{"a":"K"}`:                     true,
+		`{"a":"ä"}`:                     false,
+	} {
+		if got := Wild([]byte(text + "\n")); got != want {
+			t.Errorf("Wild(%s) = %t", text, got)
+		}
+	}
+}
