@@ -63,11 +63,15 @@ func (k *searchedLog) isRegular() bool {
 }
 
 // A memory is what the search of one conversation leaves for that of the next.
-type memory struct{ messages, tools logMemory }
+type memory struct {
+	messages, tools logMemory
+	found           []record
+}
 
 // A logMemory is the memory for one log of a conversation.
 type logMemory struct {
-	text []byte
+	text  []byte
+	found []record
 	regular
 }
 
@@ -164,7 +168,7 @@ func (r *reading) records(have uint64) ([]record, error) {
 			return nil, err
 		}
 	}
-	var all []record
+	all := r.use.found[:0]
 	for _, k := range r.searched {
 		list, err := r.scan(k)
 		if err != nil {
@@ -172,6 +176,7 @@ func (r *reading) records(have uint64) ([]record, error) {
 		}
 		all = append(all, list...)
 	}
+	r.use.found = all
 	for i := range all {
 		have |= all[i].terms
 	}

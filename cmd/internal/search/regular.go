@@ -23,17 +23,10 @@ var idSeed = maphash.MakeSeed()
 // read reads a whole log. It returns false if the log is not regular. It reuses memory.
 func (r *regular) read(log []byte, isCall bool) bool {
 	r.starts, r.sums = r.starts[:0], r.sums[:0]
-	if needle.Joined(log) {
-		return false
-	}
 	var first, last []byte
-	for at := 0; at < len(log); {
-		n := bytes.IndexByte(log[at:], '\n')
-		if n < 1 || log[at+n-1] != '}' {
-			return false
-		}
-		id, rest := member(log[at:at+n], `{"id":"`)
-		if len(id) == 0 {
+	ok := needle.Lines(log, func(at, end int) bool {
+		id, rest := member(log[at:end], `{"id":"`)
+		if len(id) == 0 || log[end-1] != '}' {
 			return false
 		}
 		if !isCall {
@@ -50,9 +43,9 @@ func (r *regular) read(log []byte, isCall bool) bool {
 		}
 		r.starts = append(r.starts, int32(at))
 		r.sums = append(r.sums, maphash.Bytes(idSeed, id))
-		at += n + 1
-	}
-	return r.index() && (first == nil || r.find(first) < 0)
+		return true
+	})
+	return ok && r.index() && (first == nil || r.find(first) < 0)
 }
 
 // index builds the hash table. It returns false if an id occurs twice.

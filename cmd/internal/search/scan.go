@@ -95,12 +95,14 @@ func (r *reading) scanFor(k *searchedLog, terms uint64, goOn func(*record) bool)
 	return slices.Concat(lists...), errors.Join(errs...)
 }
 
-// scanText is scanFor for some parts of a log that is in memory.
+// scanText is scanFor for some parts of a log that is in memory. The records are valid until
+// the log is searched again.
 func (r *reading) scanText(k *searchedLog, needles []termNeedle, parts []span, goOn func(*record) bool) []record {
-	var list []record
+	list := &k.memory.found
+	*list = (*list)[:0]
 	s := scanner{reading: r, log: k, needles: needles}
 	s.found = func(f record) bool {
-		list = append(list, f)
+		*list = append(*list, f)
 		return goOn(&f)
 	}
 	for _, p := range parts {
@@ -108,7 +110,7 @@ func (r *reading) scanText(k *searchedLog, needles []termNeedle, parts []span, g
 			break
 		}
 	}
-	return list
+	return *list
 }
 
 // eachSpan calls f for each span, in parallel if there is much to search.
@@ -132,6 +134,7 @@ type scanner struct {
 	log     *searchedLog
 	needles []termNeedle
 	found   func(record) bool // false ends the search
+	past    int               // lines of a regular log that were passed
 }
 
 // A termNeedle is a needle of a term, which is the only one in a set.
@@ -169,18 +172,14 @@ func (s *scanner) block(text []byte, offset int64) bool {
 		if at < 0 {
 			return true
 		}
-		from, end := bytes.LastIndexByte(text[:at], '\n')+1, bytes.IndexByte(text[at:], '\n')
-		to := len(text)
-		if end >= 0 {
-			to = at + end
-		}
+		from, to, terminated := s.lineAt(text, offset, at)
 		var terms uint64 // those that may be in the line
 		for i, n := range next {
 			if n >= 0 && n <= to {
 				terms |= s.needles[i].term
 			}
 		}
-		if !s.line(jsonl.Line{Text: text[from:to:to], Offset: offset + int64(from), Terminated: end >= 0}, terms, at-from) {
+		if !s.line(jsonl.Line{Text: text[from:to:to], Offset: offset + int64(from), Terminated: terminated}, terms, at-from) {
 			return false
 		}
 		for i, n := range s.needles {
@@ -189,6 +188,26 @@ func (s *scanner) block(text []byte, offset int64) bool {
 			}
 		}
 	}
+}
+
+// lineAt returns the bounds of the line at a place in a block, without its newline.
+func (s *scanner) lineAt(text []byte, offset int64, at int) (from, to int, terminated bool) {
+	if s.log.checked && s.log.regular {
+		starts := s.log.memory.starts
+		for s.past < len(starts) && int64(starts[s.past]) <= offset+int64(at) {
+			s.past++
+		}
+		from, to = int(int64(starts[s.past-1])-offset), len(text)-1
+		if s.past < len(starts) {
+			to = int(int64(starts[s.past])-offset) - 1
+		}
+		return from, to, true
+	}
+	from, to = bytes.LastIndexByte(text[:at], '\n')+1, len(text)
+	if end := bytes.IndexByte(text[at:], '\n'); end >= 0 {
+		return from, at + end, true
+	}
+	return from, to, false
 }
 
 // line searches a line for the terms that may be in it. None is in it before from.

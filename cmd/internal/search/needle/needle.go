@@ -244,7 +244,7 @@ func (n *Needle) Certain(b []byte, place int) bool {
 
 // Joined is [jsonl.Joined], but twice as fast.
 func Joined(lines []byte) bool {
-	p := pairs{secondMask: 0xff, second: 0xff, other: [3][2]byte{{'{', '"'}, {'}', '{'}, {'}', '{'}}, more: true} // the first is NUL
+	p := brackets()
 	for at := 0; at < len(lines); at++ {
 		i := p.index(lines[at:])
 		if i < 0 {
@@ -255,6 +255,37 @@ func Joined(lines []byte) bool {
 		}
 	}
 	return false
+}
+
+// Lines calls line with the bounds of each line of a log, without its newline. It returns false
+// if line does, if the last line lacks its newline, or if the log looks [Joined].
+func Lines(log []byte, line func(from, to int) bool) bool {
+	p := brackets()
+	p.first = '\n'
+	from := 0
+	for at := 0; ; at++ {
+		i := p.index(log[at:])
+		if i < 0 {
+			break
+		}
+		if at += i; log[at] != '\n' {
+			if jsonl.JoinedAt(log, at) {
+				return false
+			}
+			continue
+		}
+		if !line(from, at) {
+			return false
+		}
+		from = at + 1
+	}
+	last := len(log) - 1
+	return from > last || log[last] == '\n' && line(from, last)
+}
+
+// brackets returns the pairs at which [jsonl.JoinedAt] may report true, and NUL.
+func brackets() pairs {
+	return pairs{secondMask: 0xff, second: 0xff, other: [3][2]byte{{'{', '"'}, {'}', '{'}, {'}', '{'}}, more: true}
 }
 
 // possible reports whether the text may be at a place where one of the pairs is.

@@ -3,7 +3,11 @@ package needle
 import (
 	"bytes"
 	"math/rand/v2"
+	"slices"
+	"strings"
 	"testing"
+
+	"cortext/schema/jsonl"
 )
 
 // TestPairs compares the two ways to look for pairs.
@@ -32,6 +36,29 @@ func TestPairs(t *testing.T) {
 		}
 		if slow := p.indexSlowly(b); got != want || slow != want {
 			t.Fatalf("in %q: %d and %d, want %d: %+v", b, got, slow, want, p)
+		}
+	}
+}
+
+// TestLines compares Lines with splitting a log and looking for joined lines.
+func TestLines(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	parts := []string{`{"id":"a"}`, `{"id":"b","n":{"c":1}}`, "\n", "\n", "\n", " ", "x", strings.Repeat("long ", 20)}
+	for range 20000 {
+		log := ""
+		for range rng.IntN(8) {
+			log += parts[rng.IntN(len(parts))]
+		}
+		want := strings.SplitAfter(log, "\n")
+		last := len(want) - 1
+		whole := want[last] == "" && !jsonl.Joined([]byte(log))
+		var got []string
+		ok := Lines([]byte(log), func(from, to int) bool {
+			got = append(got, log[from:to]+"\n")
+			return true
+		})
+		if ok != whole || ok && !slices.Equal(got, want[:last]) {
+			t.Fatalf("%q: %t, %q", log, ok, got)
 		}
 	}
 }
