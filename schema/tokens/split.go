@@ -1,6 +1,9 @@
 package tokens
 
-import "unicode/utf8"
+import (
+	"math/bits"
+	"unicode/utf8"
+)
 
 // pieceLen returns the length in bytes of the first piece of s, which is not
 // empty.
@@ -21,7 +24,10 @@ import "unicode/utf8"
 // the Rust engine of tiktoken: U+0085 and U+00A0 are in it, U+180E and U+200B
 // are not.
 func pieceLen(s string) int {
-	c, n := classAt(s, 0)
+	c, n := byteClassAt(s, 0), 1
+	if c == 0 {
+		c, n = wideClassAt(s, 0)
+	}
 	switch {
 	case c <= letter:
 		end, _ := word(s, 0)
@@ -31,22 +37,27 @@ func pieceLen(s string) int {
 	case c&newline != 0:
 		return spaces(s)
 	}
-	// c may be the optional character before a word.
-	end, ending := word(s, n)
+	next, m := byteClassAt(s, n), 1
+	if next == 0 {
+		next, m = wideClassAt(s, n)
+	}
+	if next&letter != 0 || c == mark {
+		// c may be the optional character before a word.
+		end, ending := word(s, n)
+		switch {
+		case ending, end > n && c != mark:
+			return contraction(s, end)
+		case c == mark:
+			// The first alternative matches the mark alone, as a word without the optional
+			// character, before the second one gets its turn.
+			return contraction(s, n)
+		}
+	}
 	switch {
-	case ending, end > n && c != mark:
-		return contraction(s, end)
-	case c == mark:
-		// The first alternative matches the mark alone, as a word without the optional
-		// character, before the second one gets its turn.
-		return contraction(s, n)
 	case c == other:
 		return symbols(s, n)
-	}
-	if s[0] == ' ' {
-		if c, m := classAt(s, n); c&other != 0 {
-			return symbols(s, n+m)
-		}
+	case s[0] == ' ' && next&other != 0:
+		return symbols(s, n+m)
 	}
 	return spaces(s)
 }
@@ -81,6 +92,15 @@ func wideClassAt(s string, i int) (uint8, int) {
 // upper*lower+ (then ending is true) or else upper+lower*.
 func word(s string, i int) (end int, ending bool) {
 	up := i
+	if len(s) >= i+10 { // most words have at most one capital and few other letters
+		if asciiClasses[s[i]] == upper {
+			up++
+		}
+		if n := lowerLen(eight(s[up : up+8])); n > 0 && s[up+n] < utf8.RuneSelf && asciiClasses[s[up+n]] != lower {
+			return up + n, true
+		}
+		up = i
+	}
 	both := i // end of the last character of upper* that is also in lower
 	for {
 		c, n := byteClassAt(s, up), 1
@@ -119,6 +139,15 @@ func word(s string, i int) (end int, ending bool) {
 	return up, false
 }
 
+// lowerLen returns how many of the eight bytes of text come before the first that is not a
+// lower-case ASCII letter.
+func lowerLen(text uint64) int {
+	const ones, highs = 0x0101010101010101, 0x8080808080808080
+	low := text &^ highs
+	from, beyond := low+(0x80-'a')*ones, low+(0x7f-'z')*ones // the high bits: not below 'a', above 'z'
+	return bits.TrailingZeros64((^from|beyond|text)&highs) / 8
+}
+
 // contraction returns the end of (?i:'s|'t|'re|'ve|'m|'ll|'d)? starting at s[i:]. Case is
 // that of Unicode, in which ſ (U+017F) is an s.
 func contraction(s string, i int) int {
@@ -154,6 +183,9 @@ func digits(s string, i int) int {
 // symbols returns the end of [^\s\p{L}\p{N}]*[\r\n/]* starting at s[i:].
 func symbols(s string, i int) int {
 	for {
+		for i < len(s) && asciiClasses[s[i]] == other {
+			i++
+		}
 		c, n := classAt(s, i)
 		if c&other == 0 {
 			break
@@ -172,6 +204,10 @@ func spaces(s string) int {
 	last := 0  // start of its last character
 	lines := 0 // end of its last line ending
 	for {
+		for end < len(s) && asciiClasses[s[end]] == space {
+			last = end
+			end++
+		}
 		c, n := classAt(s, end)
 		if c&space == 0 {
 			break
