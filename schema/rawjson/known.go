@@ -133,6 +133,9 @@ func stringEnd(b []byte, i int) int {
 
 // isEscaped reports whether the backslashes at the end of b escape the next byte.
 func isEscaped(b []byte) bool {
-	n := len(b) - len(bytes.TrimRight(b, `\`))
-	return n%2 == 1
+	i := len(b)
+	for i > 0 && b[i-1] == '\\' {
+		i--
+	}
+	return (len(b)-i)%2 == 1
 }

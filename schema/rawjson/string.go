@@ -225,9 +225,14 @@ func Text(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
 
 func skipString(b []byte, i int) (int, error) {
 	start := i
-	for i++; i < len(b); i++ {
-		if i += plain(b[i:]); i == len(b) {
-			break
+	for i++; i < len(b); {
+		if i+8 <= len(b) {
+			found := ends(binary.LittleEndian.Uint64(b[i:]))
+			if found == 0 {
+				i += 8
+				continue
+			}
+			i += bits.TrailingZeros64(found) / 8
 		}
 		switch c := b[i]; {
 		case c == '"':
@@ -239,7 +244,9 @@ func skipString(b []byte, i int) (int, error) {
 			if n == 0 {
 				return 0, fail(i, "broken escape in a string")
 			}
-			i += n - 1
+			i += n
+		default:
+			i++
 		}
 	}
 	return 0, fail(start, "the string is not closed")
@@ -268,10 +275,10 @@ const ones, highs = 0x0101010101010101, 0x8080808080808080
 // ends finds quotation marks, backslashes and control bytes in eight bytes: the lowest bit that
 // is set is in the first one.
 func ends(x uint64) uint64 {
-	quote, backslash := x^('"'*ones), x^('\\'*ones)
-	// In each term the high bit of a byte is set if the byte is below 0x20, or zero. Above
+	low, backslash := x^2*ones, x^'\\'*ones // in low, a quotation mark is 0x20
+	// In each term the high bit of a byte is set if the byte is at most 0x20, or zero. Above
 	// the first such byte there may be false positives.
-	return ((x-0x20*ones)&^x | (quote-ones)&^quote | (backslash-ones)&^backslash) & highs
+	return ((low-0x21*ones)&^low | (backslash-ones)&^backslash) & highs
 }
 
 // escapeLen returns the length of the escape that b begins with, or 0 if there is none.
