@@ -192,23 +192,22 @@ func (c *content) addCall(r record, b block) error {
 	}
 	c.calls[id] = true
 	t := schema.Tool{ID: id, MessageID: c.unit.id, Name: b.Name, Input: bytes.Clone(b.Input), Timestamp: stamp(r.Timestamp)}
-	var at inject.Span
+	var got result
 	ok, place := false, 0
 	if made != nil {
-		at, ok, place = made.result, made.answered, made.place
+		got, ok, place = made.result, made.answered, made.place
 	} else if b.ID == "" {
 		if ok = c.loose < len(c.unit.loose); ok {
-			at = c.unit.loose[c.loose]
+			got = c.unit.loose[c.loose]
 		}
 		c.loose++
 	}
 	var blobs []inject.Blob
 	if ok {
-		line, err := c.b.x.read(&c.b.x.result, at)
-		if err != nil {
+		var err error
+		if blobs, err = c.b.outcome(&t, got, b.ID, place); err != nil {
 			return err
 		}
-		blobs = outcome(&t, line, b.ID, place)
 	}
 	c.AddCall(t, blobs...)
 	return nil
@@ -222,21 +221,24 @@ func (b *builder) orphans() error {
 		if orphan.unit != nil {
 			continue
 		}
-		r, err := b.x.read(&b.x.result, orphan.result)
+		t := schema.Tool{ID: id, Timestamp: stamp(orphan.result.stamp)}
+		blobs, err := b.outcome(&t, orphan.result, id, 0)
 		if err != nil {
 			return err
 		}
-		t := schema.Tool{ID: id, Timestamp: stamp(r.Timestamp)}
-		blobs := outcome(&t, r, id, 0)
 		b.batcher.AddTools([]schema.Tool{t}, blobs)
 	}
 	return nil
 }
 
-// outcome fills in a result from a line, and returns its attachments: of the results for call
-// id there, the one with the index place.
-func outcome(t *schema.Tool, r record, id string, place int) (blobs []inject.Blob) {
-	for _, b := range blocks(r.message().content) {
+// outcome fills in a result, and returns its attachments: of the results for call id in the
+// message, the one with the index place.
+func (b *builder) outcome(t *schema.Tool, got result, id string, place int) (blobs []inject.Blob, err error) {
+	raw, err := b.x.result.Read(b.x.file, got.message)
+	if err != nil {
+		return nil, err
+	}
+	for _, b := range blocks(parseMessage(raw).content) {
 		if b.ToolUseID != id || b.Type != "tool_result" && !strings.HasSuffix(b.Type, "_tool_result") {
 			continue
 		}
@@ -265,12 +267,11 @@ func outcome(t *schema.Tool, r record, id string, place int) (blobs []inject.Blo
 		if b.IsError {
 			t.Error = inject.Failure(unmarked(t.Output))
 		}
-		report := reportOf(r.ToolUseResult)
-		t.ExitCode = exitCode(t.Output, !b.IsError, report.completed)
-		t.DurationMS = report.duration
+		t.ExitCode = exitCode(t.Output, !b.IsError, got.report.completed)
+		t.DurationMS = got.report.duration
 		break
 	}
-	return blobs
+	return blobs, nil
 }
 
 // unmarked strips the tag that the agent puts around some failures.
@@ -301,13 +302,15 @@ func exitCode(output string, ok, completed bool) *int {
 
 // A report is what the agent recorded about a call besides what the model saw.
 type report struct {
-	completed bool  // a shell command ended: it has its standard output in a member of its own
-	duration  int64 // in milliseconds
+	completed bool   // a shell command ended: it has its standard output in a member of its own
+	duration  int64  // in milliseconds
+	agent     string // the sub-agent that the call started
 }
 
 func reportOf(result []byte) report {
 	var stdout, stopped bool
 	var duration, total int64
+	var agent []byte
 	for name, value := range rawjson.Fields(result) {
 		switch string(name) {
 		case "stdout":
@@ -320,9 +323,13 @@ func reportOf(result []byte) report {
 			duration = milliseconds(value)
 		case "totalDurationMs":
 			total = milliseconds(value)
+		case "agentId":
+			if agent == nil {
+				agent = value
+			}
 		}
 	}
-	return report{stdout && !stopped, cmp.Or(duration, total)}
+	return report{stdout && !stopped, cmp.Or(duration, total), rawjson.String(agent)}
 }
 
 func milliseconds(value []byte) int64 {

@@ -15,15 +15,28 @@ import (
 
 // A call is a tool call, or a result whose call is not in the file.
 type call struct {
-	id, name string      // the server's id, and the one that is unique in the session
-	unit     *unit       // the message that made the call; nil if it is not in the file
-	node     *node       // its line
-	nth      int         // among the calls with the id by its message, from 1
-	sum      uint64      // of the block, if the id may repeat
-	result   inject.Span // the line with the result
-	place    int         // among the results for the id on that line, from 0
+	id, name string // the server's id, and the one that is unique in the session
+	unit     *unit  // the message that made the call; nil if it is not in the file
+	node     *node  // its line
+	nth      int    // among the calls with the id by its message, from 1
+	sum      uint64 // of the block, if the id may repeat
+	result   result
+	place    int // among the results for the id on that line, from 0
 	answered bool
 	last     *call // the last call with the same id, if there are several
+}
+
+// A result is where the result of a call is, and what its line says besides.
+type result struct {
+	message inject.Span // with the result
+	stamp   string
+	report  report
+}
+
+// result returns the result in a record, whose line is at a position in the file.
+func (r *record) result(at inject.Span) result {
+	message := inject.Span{Offset: at.Offset + int64(cap(r.line)-cap(r.Message)), Size: len(r.Message)}
+	return result{message, r.Timestamp, reportOf(r.ToolUseResult)}
 }
 
 // callsByName has the calls of a session by their names.
@@ -80,9 +93,9 @@ func (calls callsByName) again(first *call, u *unit, sum uint64) *call {
 	return c
 }
 
-// answer records the line at as the result of a call, and returns the call. If several
-// calls have the id, it is one by the nearest message above the line.
-func (x *index) answer(id string, at inject.Span, n *node) *call {
+// answer records the result of a call, on line n, and returns the call. If several calls
+// have the id, it is one by the nearest message above the line.
+func (x *index) answer(id string, got result, n *node) *call {
 	c := x.calls[id]
 	switch {
 	case c == nil:
@@ -92,12 +105,12 @@ func (x *index) answer(id string, at inject.Span, n *node) *call {
 		c = x.nearestCall(c, n)
 		c.place = 0
 		for _, other := range c.unit.calls {
-			if other.id == id && other != c && other.result == at {
+			if other.id == id && other != c && other.result.message == got.message {
 				c.place = max(c.place, other.place+1)
 			}
 		}
 	}
-	c.result, c.answered = at, true
+	c.result, c.answered = got, true
 	return c
 }
 

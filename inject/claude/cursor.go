@@ -132,14 +132,17 @@ func (x *index) stableEnd() int64 {
 	units := x.main.units
 	ends := make(map[*unit]int64, len(units))
 	for _, u := range units {
-		for _, at := range slices.Concat(u.lines, u.files, u.loose) {
+		for _, at := range slices.Concat(u.lines, u.files) {
 			ends[u] = max(ends[u], at.Offset)
+		}
+		for _, r := range u.loose {
+			ends[u] = max(ends[u], r.message.Offset)
 		}
 	}
 	open := map[*unit]bool{}
 	for _, c := range x.calls {
 		if c.answered {
-			ends[c.unit] = max(ends[c.unit], c.result.Offset)
+			ends[c.unit] = max(ends[c.unit], c.result.message.Offset)
 		} else {
 			open[c.unit] = true
 		}

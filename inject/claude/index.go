@@ -38,7 +38,7 @@ type unit struct {
 	lines []inject.Span
 	files []inject.Span // attachment records that belong to it
 	calls []*call       // one for each block of a call with an id, in order
-	loose []inject.Span // results that name no call, in order
+	loose []result      // that name no call, in order
 }
 
 // A group is one conversation: the main one, or a sub-agent's.
@@ -92,7 +92,9 @@ func read(f io.ReaderAt, size int64, name string, o inject.Options) (*inject.Tra
 		}
 	}
 	err := inject.ReadLines(f, size, o, &x.losses, func(rec jsonl.Record) {
-		x.add(parseRecord(rec.Raw, x.same), inject.Span{Offset: rec.Offset, Size: len(rec.Raw)})
+		r := parseRecord(rec.Raw, x.same)
+		r.line = rec.Raw
+		x.add(r, inject.Span{Offset: rec.Offset, Size: len(rec.Raw)})
 	})
 	if err != nil {
 		return nil, err
@@ -213,12 +215,13 @@ func (x *index) addUser(r record, at inject.Span, n *node, g *group) {
 
 // addResult records the outcome of a call.
 func (x *index) addResult(r record, b block, at inject.Span, n *node) {
+	got := r.result(at)
 	if b.ToolUseID != "" {
 		if x.calls[b.ToolUseID] == nil {
 			x.orphans = append(x.orphans, b.ToolUseID)
 		}
-		c := x.answer(b.ToolUseID, at, n)
-		id := rawjson.String(rawjson.Get(r.ToolUseResult, "agentId"))
+		c := x.answer(b.ToolUseID, got, n)
+		id := got.report.agent
 		if by := x.agents[id]; id != "" && (by == "" || strings.HasPrefix(by, c.id)) { // else the call resumed it
 			x.agents[id] = c.name
 		}
@@ -230,7 +233,7 @@ func (x *index) addResult(r record, b block, at inject.Span, n *node) {
 	}
 	for u := caller.unit; ; u = caller.unit {
 		if u != nil {
-			u.loose = append(u.loose, at)
+			u.loose = append(u.loose, got)
 			return
 		}
 		if caller = caller.parent; caller == nil {
@@ -270,7 +273,7 @@ func (x *index) addAssistant(r record, at inject.Span, n *node, g *group) {
 			if !strings.HasSuffix(b.Type, "_tool_result") {
 				x.losses.Unknown("assistant block " + inject.KindName(b.Type))
 			} else if b.ToolUseID != "" {
-				x.answer(b.ToolUseID, at, n)
+				x.answer(b.ToolUseID, r.result(at), n)
 			}
 		}
 	}
@@ -319,6 +322,7 @@ func (x *index) addProgress(r record, at inject.Span) {
 		return
 	}
 	inner := parseRecord(message, x.same)
+	inner.line = r.line
 	if r.ParentToolUse != "" {
 		x.agents[id] = r.ParentToolUse
 		if c := x.calls[r.ParentToolUse]; c != nil && c.last != nil {

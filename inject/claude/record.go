@@ -24,6 +24,7 @@ type record struct {
 	Aborted                     bool
 	Message, Attachment, Data   []byte
 	ToolUseResult, Content      []byte
+	line                        []byte // of the file; nil if the record was read again
 	Kept                        []byte // by a compaction: the lines at either end, and the line that they follow
 }
 
@@ -112,9 +113,12 @@ func parseRecord(raw []byte, same repeated) (r record) {
 // A message is the API's message in a record; its members are raw JSON.
 type message struct{ id, model, content, stopReason, usage []byte }
 
-// message takes the message apart, all at once because its content may be long.
-func (r *record) message() (m message) {
-	for name, value := range rawjson.Fields(r.Message) {
+// message takes the message apart.
+func (r *record) message() message { return parseMessage(r.Message) }
+
+// parseMessage takes a message apart, all at once because its content may be long.
+func parseMessage(raw []byte) (m message) {
+	for name, value := range rawjson.Fields(raw) {
 		var member *[]byte
 		switch string(name) {
 		case "id":
