@@ -184,28 +184,23 @@ func (rd *reading) messages() error {
 	defer r.abandon()
 	rd.out.Warnings = append(rd.out.Warnings, t.Warnings...)
 	rd.c.warnings.unread(b.Transcript, t, rd.opts.Mode)
-	inline := map[string]bool{}
+	inline := inlineSubagents{in: rd, router: r, found: map[string]bool{}}
+	defer inline.abandon()
 	err = pump{rd.ctx, rd.attachments(), rd.progress}.run(t, func(sub string, batch inject.Batch) error {
 		if sub == "" {
+			if err := inline.finish(); err != nil {
+				return err
+			}
 			return r.give(batch)
 		}
 		if slices.ContainsFunc(rd.subs, func(s inject.Subagent) bool { return s.NativeID == sub }) || r.segments[r.at].Removed {
 			return nil // it has its own, complete transcript
 		}
-		inline[sub] = true
-		parent := r.conv(target{r.first(r.at), r.aside[r.first(r.at)]})
-		sc, err := parent.Subagent(sub)
-		if err != nil {
-			return err
-		}
-		defer sc.Close()
-		call, err := rd.callID(r.at, t.Calls[sub], "")
-		if err != nil {
-			return err
-		}
-		_, err = appendSubagent(sc, subagentOf{parent, t, sub, call, false}, func(tx *store.Tx) error { return tx.Append(batch.Batch) })
-		return err
+		return inline.append(sub, batch)
 	})
+	if err == nil {
+		err = inline.finish()
+	}
 	if err != nil {
 		return err
 	}
@@ -216,7 +211,7 @@ func (rd *reading) messages() error {
 	}
 	rd.out.Result, rd.out.captured, rd.aside = r.result, r.captured, r.aside
 	rd.out.Taken = r.missed
-	rd.out.Subagents = len(inline) + len(rd.subs)
+	rd.out.Subagents = len(inline.found) + len(rd.subs)
 	if err := rd.publishBegun(r); err != nil {
 		return err
 	}

@@ -37,6 +37,12 @@ func fillSubagent(tx *store.Tx, of subagentOf, add func(*store.Tx) error) error 
 	if err := add(tx); err != nil {
 		return err
 	}
+	return describeSubagent(tx, of)
+}
+
+// describeSubagent counts what was appended, and the first time it says whose conversation
+// it is.
+func describeSubagent(tx *store.Tx, of subagentOf) error {
 	s, _, err := tx.Session()
 	if err != nil {
 		return err
