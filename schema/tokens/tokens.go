@@ -16,6 +16,13 @@ import (
 // U+FFFD, which is how encoding/json writes such a byte. A surrogate in the three bytes
 // of WTF-8 counts as three of them.
 func Count(text string) int {
+	if len(text) < longText {
+		return count(text)
+	}
+	return counted.count(text)
+}
+
+func count(text string) int {
 	c := takeCounter()
 	defer c.done()
 	return c.total(repaired(text))
