@@ -92,9 +92,7 @@ func read(f io.ReaderAt, size int64, name string, o inject.Options) (*inject.Tra
 		}
 	}
 	err := inject.ReadLines(f, size, o, &x.losses, func(rec jsonl.Record) {
-		r := parseRecord(rec.Raw, x.same)
-		r.line = rec.Raw
-		x.add(r, inject.Span{Offset: rec.Offset, Size: len(rec.Raw)})
+		x.add(recordOf(rec, x.same), inject.Span{Offset: rec.Offset, Size: len(rec.Raw)})
 	})
 	if err != nil {
 		return nil, err

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"cortext/inject"
+	"cortext/schema/jsonl"
 	"cortext/schema/rawjson"
 )
 
@@ -48,66 +49,79 @@ func (m repeated) decode(value []byte) string {
 // record has no type. same may be nil.
 func parseRecord(raw []byte, same repeated) (r record) {
 	for name, value := range rawjson.Fields(raw) {
-		switch string(name) {
-		case "type":
-			r.Type = same.decode(value)
-		case "subtype":
-			r.Subtype = same.decode(value)
-		case "uuid":
-			r.UUID = rawjson.String(value)
-		case "parentUuid":
-			r.Parent = rawjson.String(value)
-		case "logicalParentUuid":
-			r.LogicalParent = rawjson.String(value)
-		case "sessionId":
-			r.Session = same.decode(value)
-		case "agentId":
-			r.AgentID = same.decode(value)
-		case "timestamp":
-			r.Timestamp = rawjson.String(value)
-		case "version":
-			r.Version = same.decode(value)
-		case "cwd":
-			r.Cwd = same.decode(value)
-		case "gitBranch":
-			r.Branch = same.decode(value)
-		case "permissionMode":
-			r.Permission = same.decode(value)
-		case "promptId":
-			r.Prompt = rawjson.String(value)
-		case "promptSource":
-			r.PromptSource = same.decode(value)
-		case "origin":
-			r.Origin = rawjson.String(rawjson.Get(value, "kind"))
-		case "sourceToolAssistantUUID":
-			r.SourceAssistant = rawjson.String(value)
-		case "customTitle":
-			r.CustomTitle = rawjson.String(value)
-		case "parentToolUseID":
-			r.ParentToolUse = rawjson.String(value)
-		case "isSidechain":
-			r.Sidechain = inject.IsTrue(value)
-		case "isMeta":
-			r.Meta = inject.IsTrue(value)
-		case "isCompactSummary":
-			r.Compact = inject.IsTrue(value)
-		case "isAbortedMidStream":
-			r.Aborted = inject.IsTrue(value)
-		case "message":
-			r.Message = value
-		case "attachment":
-			r.Attachment = value
-		case "data":
-			r.Data = value
-		case "toolUseResult":
-			r.ToolUseResult = value
-		case "content":
-			r.Content = value
-		case "compactMetadata":
-			r.Kept = rawjson.Get(value, "preservedSegment")
-		}
+		r.set(name, value, same)
 	}
 	return r
+}
+
+// recordOf returns the same as parseRecord for a line just read.
+func recordOf(rec jsonl.Record, same repeated) (r record) {
+	for _, f := range rec.Fields {
+		r.set(f.Name, f.Value, same)
+	}
+	r.line = rec.Raw
+	return r
+}
+
+func (r *record) set(name, value []byte, same repeated) {
+	switch string(name) {
+	case "type":
+		r.Type = same.decode(value)
+	case "subtype":
+		r.Subtype = same.decode(value)
+	case "uuid":
+		r.UUID = rawjson.String(value)
+	case "parentUuid":
+		r.Parent = rawjson.String(value)
+	case "logicalParentUuid":
+		r.LogicalParent = rawjson.String(value)
+	case "sessionId":
+		r.Session = same.decode(value)
+	case "agentId":
+		r.AgentID = same.decode(value)
+	case "timestamp":
+		r.Timestamp = rawjson.String(value)
+	case "version":
+		r.Version = same.decode(value)
+	case "cwd":
+		r.Cwd = same.decode(value)
+	case "gitBranch":
+		r.Branch = same.decode(value)
+	case "permissionMode":
+		r.Permission = same.decode(value)
+	case "promptId":
+		r.Prompt = rawjson.String(value)
+	case "promptSource":
+		r.PromptSource = same.decode(value)
+	case "origin":
+		r.Origin = rawjson.String(rawjson.Get(value, "kind"))
+	case "sourceToolAssistantUUID":
+		r.SourceAssistant = rawjson.String(value)
+	case "customTitle":
+		r.CustomTitle = rawjson.String(value)
+	case "parentToolUseID":
+		r.ParentToolUse = rawjson.String(value)
+	case "isSidechain":
+		r.Sidechain = inject.IsTrue(value)
+	case "isMeta":
+		r.Meta = inject.IsTrue(value)
+	case "isCompactSummary":
+		r.Compact = inject.IsTrue(value)
+	case "isAbortedMidStream":
+		r.Aborted = inject.IsTrue(value)
+	case "message":
+		r.Message = value
+	case "attachment":
+		r.Attachment = value
+	case "data":
+		r.Data = value
+	case "toolUseResult":
+		r.ToolUseResult = value
+	case "content":
+		r.Content = value
+	case "compactMetadata":
+		r.Kept = rawjson.Get(value, "preservedSegment")
+	}
 }
 
 // A message is the API's message in a record; its members are raw JSON.

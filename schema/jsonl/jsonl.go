@@ -59,11 +59,12 @@ func (d *Damage) Error() string {
 	return s
 }
 
-// A Record is one object of a file. Raw is valid until the next record is read.
+// A Record is one object of a file. Raw and Fields are valid until the next record is read.
 type Record struct {
 	Line   int
 	Offset int64
 	Raw    []byte
+	Fields []rawjson.Field // the members of Raw; nil if [ReadKnown] did not check it
 }
 
 // Read yields the records of r and the damage between them, in order. r begins at the
@@ -78,7 +79,7 @@ func Read(r io.Reader, offset int64, line int) iter.Seq2[Record, error] {
 func ReadKnown(r io.Reader, known func(line []byte) bool) iter.Seq2[Record, error] {
 	return read(r, 0, 1, func(line Line, yield func(Record, error) bool) bool {
 		if known(line.Text) && line.Terminated {
-			return yield(Record{line.Number, line.Offset, line.Text}, nil)
+			return yield(Record{Line: line.Number, Offset: line.Offset, Raw: line.Text}, nil)
 		}
 		return Split(line, yield)
 	})
@@ -88,6 +89,7 @@ func read(r io.Reader, offset int64, line int, split func(Line, func(Record, err
 	return func(yield func(Record, error) bool) {
 		in := bufio.NewReaderSize(r, bufferSize(r))
 		var buf []byte
+		var fields []rawjson.Field
 		for ; ; line++ {
 			text, size, err := readLine(in, &buf)
 			if err != nil && !errors.Is(err, io.EOF) {
@@ -98,7 +100,7 @@ func read(r io.Reader, offset int64, line int, split func(Line, func(Record, err
 				if !yield(Record{}, &Damage{line, offset, TooLong, fmt.Sprintf("%d bytes, the limit is %d", size, MaxLine)}) {
 					return
 				}
-			} else if !split(Line{text, offset, line, err == nil}, yield) {
+			} else if !split(Line{text, offset, line, err == nil, &fields}, yield) {
 				return
 			}
 			offset += size
@@ -148,6 +150,8 @@ type Line struct {
 	Offset     int64
 	Number     int
 	Terminated bool // by a newline
+
+	fields *[]rawjson.Field // memory for the members of its records; may be nil
 }
 
 // byteOrderMark may precede what an editor wrote.
@@ -157,6 +161,9 @@ const byteOrderMark = "\xEF\xBB\xBF"
 // records or damage for a damaged one. It returns false once yield does.
 func Split(line Line, yield func(Record, error) bool) bool {
 	s := splitter{line, yield}
+	if line.fields == nil {
+		s.line.fields = new([]rawjson.Field)
+	}
 	text := bytes.TrimPrefix(line.Text, []byte(byteOrderMark))
 	if IsMarker(line.Text) {
 		return s.damage(text, Conflict, "%.40q", text)
@@ -217,7 +224,8 @@ func (s *splitter) records(part []byte, terminated bool) bool {
 		if !first && !s.damage(part, Welded, "") {
 			return false
 		}
-		value, rest, err := rawjson.Next(part)
+		value, rest, fields, err := rawjson.NextFields(part, (*s.line.fields)[:0])
+		*s.line.fields = fields
 		if err == nil && value[0] != '{' {
 			err = errors.New("not an object")
 		}
@@ -245,7 +253,7 @@ func (s *splitter) records(part []byte, terminated bool) bool {
 		if len(rest) == 0 && !terminated && !s.damage(part[len(part):], Unterminated, "") {
 			return false
 		}
-		if !s.yield(Record{s.line.Number, s.place(value), value}, nil) {
+		if !s.yield(Record{s.line.Number, s.place(value), value, fields}, nil) {
 			return false
 		}
 		part = rest

@@ -25,10 +25,7 @@ func Fields(object []byte) iter.Seq2[[]byte, []byte] {
 				return // the end, or not an object
 			}
 			end := stringEnd(object, start)
-			name := object[start+1 : max(end-1, start+1)]
-			if bytes.IndexByte(name, '\\') >= 0 {
-				name = []byte(decode(name))
-			}
+			name := fieldName(object[start+1 : max(end-1, start+1)])
 			from := skipSpace(object, skipSpace(object, end)+1) // after the colon
 			to := valueEnd(object, from)
 			if to <= from || to == len(object) || !yield(name, object[from:to]) {
@@ -39,6 +36,14 @@ func Fields(object []byte) iter.Seq2[[]byte, []byte] {
 			}
 		}
 	}
+}
+
+// fieldName decodes a name, which it gets without quotation marks.
+func fieldName(name []byte) []byte {
+	if bytes.IndexByte(name, '\\') >= 0 {
+		return []byte(decode(name))
+	}
+	return name
 }
 
 // Elements yields the elements of a valid array. They are slices of it.

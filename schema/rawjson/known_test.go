@@ -2,6 +2,7 @@ package rawjson
 
 import (
 	"bytes"
+	"fmt"
 	"testing"
 )
 
@@ -92,6 +93,33 @@ func TestKnownTorn(t *testing.T) {
 	for cut := range text {
 		if s := String(text[:cut]); s != "" {
 			t.Errorf("%q reads %q, want nothing: it is cut off", text[:cut], s)
+		}
+	}
+}
+
+// TestNextFields: NextFields returns what Next does, and the members that Fields yields.
+func TestNextFields(t *testing.T) {
+	for _, text := range []string{
+		`{"a":1,"b":[{"c":"}\""}],"a":null} {"d":2}`, ` {} x`, `{"n\u0061me":"\\", "":{"x":{}}}`, `"text" 1`, `[1]`, ``, ` `,
+		`{"a":1`, `{"a"`, `{"a":}`, `{"a":1,}`, `{"a":1;"b":2}`, `{1:2}`, `{"a":"\x"}`, "{\"a\":\"\n\"}", `{"a":{"b":[1,2}}`,
+	} {
+		value, rest, err := Next([]byte(text))
+		gotValue, gotRest, fields, gotErr := NextFields([]byte(text), nil)
+		if string(gotValue) != string(value) || string(gotRest) != string(rest) || fmt.Sprint(gotErr) != fmt.Sprint(err) {
+			t.Errorf("%s: %q, %q, %v; Next returns %q, %q, %v", text, gotValue, gotRest, gotErr, value, rest, err)
+		}
+		if err != nil {
+			continue
+		}
+		i := 0
+		for name, value := range Fields(value) {
+			if i >= len(fields) || string(fields[i].Name) != string(name) || string(fields[i].Value) != string(value) {
+				t.Errorf("%s: member %d is not %s: %s", text, i, name, value)
+			}
+			i++
+		}
+		if i != len(fields) {
+			t.Errorf("%s: %d members instead of %d", text, len(fields), i)
 		}
 	}
 }

@@ -48,6 +48,33 @@ func Next(b []byte) (value, rest []byte, err error) {
 	return b[start:end], b[skipSpace(b, end):], nil
 }
 
+// A Field is a member of an object as [Fields] yields it.
+type Field struct{ Name, Value []byte }
+
+// NextFields is [Next], and if the value is an object, it appends the members to fields.
+func NextFields(b []byte, fields []Field) (value, rest []byte, all []Field, err error) {
+	start := skipSpace(b, 0)
+	if start == len(b) || b[start] != '{' {
+		value, rest, err = Next(b)
+		return value, rest, fields, err
+	}
+	var name []byte
+	end, err := elements(b, start, func(quoted []byte, _ int) error {
+		name = fieldName(quoted[1 : len(quoted)-1])
+		return nil
+	}, func(i int) (int, error) {
+		end, err := skipValue(b, i, 1)
+		if err == nil {
+			fields = append(fields, Field{name, b[i:end]})
+		}
+		return end, err
+	})
+	if err != nil {
+		return nil, nil, fields, err
+	}
+	return b[start:end], b[skipSpace(b, end):], fields, nil
+}
+
 // Valid returns an error with the offset where b stops being exactly one JSON value, or
 // nil if it is one.
 func Valid(b []byte) error {
