@@ -132,7 +132,8 @@ func isReadOnly(words []string) bool {
 		return !slices.ContainsFunc(args, inPlaceFlag)
 	}
 	line := strings.Join(append([]string{strings.TrimSuffix(program, ".exe")}, args...), " ")
-	return matches("read-only commands", line) && !patterns()["changing commands"].MatchString(line)
+	first, _, _ := strings.Cut(line, " ")
+	return (listed("read-only programs", first) || matches("read-only commands", line)) && !patterns()["changing commands"].MatchString(line)
 }
 
 // gitVerb drops what precedes git's verb, such as -C and a folder.
