@@ -93,6 +93,15 @@ func redactedRecords[R any](r *Reader, k logKind[R], heads headReader) (counts m
 	some := map[string]bool{}
 	for _, f := range r.folders() {
 		l := r.openIn(f, k.file)
+		for _, rec := range l.held {
+			if len(*rec.redactions()) > 0 && rec.id() != "" {
+				some[rec.id()] = true
+			}
+		}
+		if l.held != nil {
+			_ = l.close()
+			continue
+		}
 		log := io.NewSectionReader(l, 0, l.size)
 		found, err := contains(log, "", []byte(`"redacted":`))
 		if found { // parsing the lines takes much longer than this search
