@@ -186,7 +186,10 @@ func symbols(s string, i int) int {
 		for i < len(s) && asciiClasses[s[i]] == other {
 			i++
 		}
-		c, n := classAt(s, i)
+		if byteClassAt(s, i) != 0 {
+			break
+		}
+		c, n := wideClassAt(s, i)
 		if c&other == 0 {
 			break
 		}
@@ -208,7 +211,10 @@ func spaces(s string) int {
 			last = end
 			end++
 		}
-		c, n := classAt(s, end)
+		c, n := byteClassAt(s, end), 1
+		if c == 0 {
+			c, n = wideClassAt(s, end)
+		}
 		if c&space == 0 {
 			break
 		}
