@@ -30,7 +30,7 @@ const (
 //go:embed o200k_base.index
 var index string
 
-const briefBits = 14 // of an index into the cache of brief pieces
+const briefBits = 15 // of an index into the cache of brief pieces
 
 // noRank is the rank of anything that is not a token: it sorts after all ranks.
 const noRank = ^uint32(0)
@@ -78,7 +78,7 @@ type counter struct {
 	file  io.ReaderAt
 	line  [maxToken/3*4 + 5]byte // the base64 of a token and the space after it
 	pairs [1 << 16]uint32        // by the two bytes of a token: rank + 2, 0 if not yet looked up
-	known [1 << 14]known
+	known [1 << 15]known
 	brief [1 << briefBits]uint64 // brief pieces, by a hash: bytes, then four bits each for tokens and length
 }
 
