@@ -91,21 +91,23 @@ func unmask(s string) string {
 
 // oneLine turns s into one line that is safe for a terminal. Markup stays.
 func oneLine(s string) string {
-	s = schema.WithoutEscapes(strings.ToValidUTF8(s, "\uFFFD"))
 	if isPlain(s) {
 		return s
 	}
+	s = schema.WithoutEscapes(strings.ToValidUTF8(s, "\uFFFD"))
 	var line strings.Builder
 	line.Grow(len(s))
 	gap := false // before the next character
 	for _, r := range s {
 		switch {
+		case r > ' ' && r < 0x7f:
 		case unicode.IsSpace(r) || unicode.IsControl(r):
 			gap = line.Len() > 0
 			continue
 		case invisible(r):
 			continue
-		case gap:
+		}
+		if gap {
 			line.WriteByte(' ')
 			gap = false
 		}
