@@ -29,7 +29,7 @@ type call struct {
 // A result is where the result of a call is, and what its line says besides.
 type result struct {
 	message inject.Span // with the result
-	stamp   string
+	stamp   string      // of the line
 	report  report
 }
 

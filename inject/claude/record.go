@@ -63,6 +63,7 @@ func recordOf(rec jsonl.Record, same repeated) (r record) {
 	return r
 }
 
+// set takes over a member of the line.
 func (r *record) set(name, value []byte, same repeated) {
 	switch string(name) {
 	case "type":
