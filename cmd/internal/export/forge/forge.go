@@ -144,6 +144,11 @@ func (w *writer) message(m *schema.Message) {
 		}
 	}
 	w.begin()
+	seen := *m
+	seen.Content = strings.TrimSpace(shown.Clean(m.Content))
+	if ending := seen.Ending(); ending != "" {
+		w.printf("\n"+ended+"%s*\n", inline(ending))
+	}
 }
 
 // begin writes the number and time of the current message on a line, unless they are written.

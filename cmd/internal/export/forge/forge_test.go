@@ -26,7 +26,7 @@ import (
 var fragments = []string{
 	"word", "two words", " ", "  ", "   ", "    ", "\t", "\\", "\\\\", "`", "``", "```", "````", "`````", "~~~", "~~~~", "```go", "```markdown", "````markdown", "<", "<b>", "</b>", "<https://x>", "<https://x`>", "|",
 	"<details>", "</details>", "<details><summary>x</summary>", "<sub>#3, 10:30</sub>", "<!--", "-->", "<script>", "</script>", "&lt;", "&amp;", "- ", "1. ", "> ", "* ", "# ", "---", "===",
-	"### #1 User", "### #1 User, 10:30", "#### #2 claude, 10:30", "**Summary**", "**Plan**", "**Notes**", "*Attached: x, 3 bytes*", "○ **x** *not in the log*", "*Left out: x.*",
+	"### #1 User", "### #1 User, 10:30", "#### #2 claude, 10:30", "**Summary**", "**Plan**", "**Notes**", "*Attached: x, 3 bytes*", "*Ended: interrupted*", "○ **x** *not in the log*", "*Left out: x.*",
 	"*Messages on other branches: 3, not shown.*", end, "<details><summary>✓ <b>Bash</b> <code>ls</code> 3 lines</summary>", "[x]: y", "[x]:", "[^1]: y", "[", "]: y", "###  #1 User", "### \\#1 User", "### &#35;1 User", "é", "日本", "\u00a0", "\u3000", "🎉", "\u202e", "\x00", "\x1b[31m", "\xff", "\r", "@@", "+", "-", "… 12 bytes left out …",
 }
 
@@ -141,6 +141,7 @@ func random(r *rand.Rand) *portable.Conversation {
 			c.Messages = append(c.Messages, m)
 			continue
 		}
+		m.FinishReason = []string{"", "end_turn", "interrupted", "529 *overloaded* </sub>"}[r.IntN(4)]
 		if r.IntN(3) == 0 {
 			m.Reasoning = hostile(r)
 		}
@@ -239,6 +240,9 @@ func TestRoundTrip(t *testing.T) {
 			}
 			if m.Role != was.Role || m.Timestamp.Time() != was.Timestamp.Time() || !sameText(m.Content, want) || !(m.Reasoning == shown.Clean(was.Reasoning) || m.Reasoning == "" && strings.TrimSpace(shown.Clean(was.Reasoning)) == "") {
 				t.Fatalf("message %d is %+v, was %+v\n%s", i, m, was, first)
+			}
+			if want := was.Ending(); want != "" && m.Ending() != want {
+				t.Fatalf("message %d ends %q, want %q\n%s", i, m.Ending(), want, first)
 			}
 		}
 		wantCalls(t, got.Tools, c.Tools)

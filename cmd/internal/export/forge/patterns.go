@@ -8,9 +8,9 @@ import (
 // linePatterns match lines, and parts of them.
 type linePatterns struct {
 	// What import reads.
-	userLine, answerLine, markLine, foldLine, attachedLine, missingLine, leftOutLine, branchesLine *regexp.Regexp
-	headingLine, planLine, fenceLine, aboutLine, dayPattern                                        *regexp.Regexp
-	callSummary, cutLine, exitOutcome                                                              *regexp.Regexp
+	userLine, answerLine, markLine, foldLine, attachedLine, endedLine, missingLine, leftOutLine, branchesLine *regexp.Regexp
+	headingLine, planLine, fenceLine, aboutLine, dayPattern                                                   *regexp.Regexp
+	callSummary, cutLine, exitOutcome                                                                         *regexp.Regexp
 
 	// These decide how a text is written; see place and plain. The first group is what
 	// precedes the place for a backslash.
@@ -38,6 +38,7 @@ var patterns = sync.OnceValue(func() *linePatterns {
 		markLine:       regexp.MustCompile(`^<sub>#\d+` + timePattern + `</sub>$`),
 		foldLine:       regexp.MustCompile(`^<details><summary>(<sub>#\d+` + timePattern + `</sub> )?(.*)</summary>$`),
 		attachedLine:   regexp.MustCompile(`^\*Attached: (.*), (\d{1,18}) bytes\*$`),
+		endedLine:      regexp.MustCompile(`^\*Ended: (interrupted|no text(?:: .*)?)\*$`),
 		missingLine:    regexp.MustCompile(`^○ \*\*(.*)\*\* \*not in the log\*$`),
 		leftOutLine:    regexp.MustCompile(`^\*Left out: (.*)\.\*$`),
 		branchesLine:   regexp.MustCompile(`^\*Messages on other branches: (\d+), not shown\.\*$`),
@@ -49,7 +50,7 @@ var patterns = sync.OnceValue(func() *linePatterns {
 		container:      regexp.MustCompile("^(?:[ \t]*(?:[-+*>]|[0-9]{1,9}[.)])[ \t]*|    |[ ]{0,3}\t)[-+*>0-9.) \t]*(?:```|~~~)"),
 		looseBackslash: regexp.MustCompile(`\\[ \t]+$`),
 		definition:     regexp.MustCompile(`^((?:[ \t>]|(?:[-+*]|[0-9]{1,9}[.)])[ \t])*)\\*\[(?:[^\[\]\\]|\\.)*(?:\]:|\\?$)`),
-		oursInMessage:  regexp.MustCompile(`^( {0,3})\\*(?:#{1,6}[ \t]+(?:#|\\#|&)|\*Attached: |○ \*\*|\*Left out: |\*Messages on other branches: |\*Exported by cortext)`),
-		oursInHead:     regexp.MustCompile(`^( {0,3})\\*(?:#{1,6}[ \t]+(?:#|\\#|&)|\*Attached: |○ \*\*|\*Left out: |\*Messages on other branches: |\*Exported by cortext|\*\*(?:Summary|Plan|Notes)\*\*[ \t]*$)`),
+		oursInMessage:  regexp.MustCompile(`^( {0,3})\\*(?:#{1,6}[ \t]+(?:#|\\#|&)|\*Attached: |\*Ended: |○ \*\*|\*Left out: |\*Messages on other branches: |\*Exported by cortext)`),
+		oursInHead:     regexp.MustCompile(`^( {0,3})\\*(?:#{1,6}[ \t]+(?:#|\\#|&)|\*Attached: |\*Ended: |○ \*\*|\*Left out: |\*Messages on other branches: |\*Exported by cortext|\*\*(?:Summary|Plan|Notes)\*\*[ \t]*$)`),
 	}
 })

@@ -15,6 +15,7 @@ import (
 // Parts of our lines.
 const (
 	attached   = "*Attached: "
+	ended      = "*Ended: "
 	missing    = "○ **"
 	notInLog   = "** *not in the log*"
 	leftOut    = "*Left out: "
@@ -192,7 +193,7 @@ func isOurs(l string, in place) bool {
 	case !in.ours().MatchString(l) || l[0] == '\\':
 		return false
 	}
-	return l == end || patterns().userLine.MatchString(l) || patterns().answerLine.MatchString(l) || patterns().attachedLine.MatchString(l) || patterns().missingLine.MatchString(l) ||
+	return l == end || patterns().userLine.MatchString(l) || patterns().answerLine.MatchString(l) || patterns().attachedLine.MatchString(l) || patterns().endedLine.MatchString(l) || patterns().missingLine.MatchString(l) ||
 		patterns().leftOutLine.MatchString(l) || patterns().branchesLine.MatchString(l) || in == inHead && patterns().headingLine.MatchString(l)
 }
 
@@ -273,6 +274,9 @@ func (r *reader) next() error {
 	if m := patterns().attachedLine.FindStringSubmatch(l); m != nil {
 		return r.attachment(m[1], m[2])
 	}
+	if m := patterns().endedLine.FindStringSubmatch(l); m != nil {
+		return r.ending(unescape(m[1]))
+	}
 	if m := patterns().missingLine.FindStringSubmatch(l); m != nil {
 		_, err := r.call(unescape(m[1]))
 		return err
@@ -349,6 +353,16 @@ func (r *reader) attachment(name, bytes string) error {
 	size, _ := strconv.ParseInt(bytes, 10, 64)
 	m.Blocks = append(m.Blocks, schema.Block{Type: schema.AttachmentBlock, Index: len(m.Attachments)})
 	m.Attachments = append(m.Attachments, schema.Attachment{Name: unescape(name), Bytes: size})
+	return nil
+}
+
+// ending reads why the current message breaks off or has no text.
+func (r *reader) ending(why string) error {
+	m, err := r.current()
+	if err != nil {
+		return err
+	}
+	m.FinishReason = strings.TrimPrefix(strings.TrimPrefix(why, "no text"), ": ")
 	return nil
 }
 
