@@ -129,9 +129,15 @@ func TestInitAsks(t *testing.T) {
 
 	// Ctrl-C at a question leaves everything unchanged.
 	dir := t.TempDir()
+	if out, err := exec.Command("git", "init", "-q", dir).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
 	term := run(dir, t.TempDir(), "--agent", "claude")
 	if err := term.WaitFor("Capture all sessions", patience); err != nil || strings.Contains(term.Screen(), "For which agents") {
 		t.Fatalf("%v\n%s", err, term.Screen())
+	}
+	if line := "  set merge.cortext in this clone's git configuration\n"; !strings.Contains(term.Screen(), line) {
+		t.Errorf("%q is not in\n%s", line, term.Screen())
 	}
 	if err := term.Key("C-c"); err != nil {
 		t.Fatal(err)
@@ -139,8 +145,11 @@ func TestInitAsks(t *testing.T) {
 	if err := term.Wait(); err == nil {
 		t.Error("broken off, it is called success")
 	}
-	if entries, err := os.ReadDir(dir); err != nil || len(entries) > 0 {
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 1 {
 		t.Errorf("broken off, it leaves %v, %v", entries, err)
+	}
+	if config, err := os.ReadFile(filepath.Join(dir, ".git/config")); err != nil || strings.Contains(string(config), "cortext") {
+		t.Errorf("broken off, it leaves %s, %v", config, err)
 	}
 	term = run(dir, t.TempDir(), "--yes")
 	if err := errors.Join(term.WaitFor("Next: ", patience), term.Wait()); err != nil || strings.Contains(term.Screen(), "?") {

@@ -295,6 +295,9 @@ func (r *initRun) showPlan(planned []inject.Change) (bool, error) {
 	fmt.Fprintf(r.app.screen.out, "In %s, cortext will\n", visible(r.dir))
 	printGroups(r.app.screen, append(r.own(missing), planned...), verbs{"  make ", "  update ", "  remove "})
 	fmt.Fprintf(r.app.screen.out, "  link %s/ to this program\n", visible(r.app.screen.fromHome(linksOn(r.app.machine()).dir, "~")))
+	if d, err := mergeDriver(linksOn(r.app.machine())); err == nil && git.CommonDir(r.dir) != "" && !r.noDriver && !d.In(r.dir) {
+		fmt.Fprintln(r.app.screen.out, "  set merge.cortext in this clone's git configuration")
+	}
 	return true, nil
 }
 
