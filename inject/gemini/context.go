@@ -93,8 +93,10 @@ func (x *index) setContext(list, raw []byte, offset int64) {
 	}
 	copies := len(ids) > 0 && (slices.Equal(ids, x.run) || x.burst != nil && x.burst.id == ids[0] && endsIn(x.run, ids)) // the preceding lines were written for it
 	before := len(x.units)
+	known := false // the history has the messages that a summary is about
 	if copies {
 		before = x.byID[ids[0]].at
+		known = x.tail.on || x.o.Continues || slices.ContainsFunc(x.units[:before], func(u *unit) bool { return u.speaks })
 	}
 	var fresh []contextMessage
 	for i := len(turns) - 1; i >= 0; i-- {
@@ -107,6 +109,9 @@ func (x *index) setContext(list, raw []byte, offset int64) {
 			}
 		case len(t.s.items) == 0: // the program's own context, tool results
 		case isOwnTurn(turns, i):
+			if known {
+				u.copied = true
+			}
 			if t.kind == userUnit {
 				x.addRoot(t.r.ID)
 				if !x.spoken && !x.tail.on && !x.o.Continues && u == nil {
