@@ -309,6 +309,11 @@ func TestResumeAsksForBranch(t *testing.T) {
 		t.Fatal(err)
 	}
 	term = onDumbTerminal(t, dir, "resume", "cache")
+	if err := errors.Join(term.WaitFor("Which branch? [3]", patience), term.Key("C-c")); err != nil {
+		t.Fatal(err)
+	}
+	_ = term.Wait()
+	term = onDumbTerminal(t, dir, "resume", "cache") // without an answer it asks again
 	answer(t, term, "Which branch? [3]", "7")
 	answer(t, term, "there is no branch 7, only 1 to 3", "1")
 	if err := term.WaitFor("run npm install -g @anthropic-ai/claude-code", patience); err != nil {

@@ -52,22 +52,35 @@ func (s screen) branch(b history.Branch) string {
 }
 
 // branch asks the user which branch to resume if the conversation was continued in several
-// places. Without a terminal it prints a note. It asks once for each new branch, and returns
-// 0 for the newest branch.
+// places. Without a terminal it prints a note. It asks about each new branch until it gets
+// an answer, and returns 0 for the newest branch.
 func (c chooser) branch(ctx context.Context, e store.Entry) (int, error) {
 	list, err := history.Continued(c.w.Conversations, e)
 	if err != nil || len(list) == 0 {
 		return 0, nil // building the payload reports what cannot be read
 	}
-	isNew := false
+	var unknown []string // the branches that the user was not asked about
 	for _, b := range list {
-		if !b.Newest && c.w.Registry.Suggest("branches/"+schema.PathElement(e.Session.ID+"-"+b.End), c.w.Here.Place()) {
-			isNew = true
+		name := "branches/" + schema.PathElement(e.Session.ID+"-"+b.End)
+		if !b.Newest && !c.w.Registry.Suggested(name, c.w.Here.Place()) {
+			unknown = append(unknown, name)
 		}
 	}
-	if !isNew {
+	if len(unknown) == 0 {
 		return 0, nil
 	}
+	n, err := c.askBranch(ctx, list)
+	if err != nil {
+		return 0, err
+	}
+	for _, name := range unknown {
+		c.w.Registry.Suggest(name, c.w.Here.Place())
+	}
+	return n, nil
+}
+
+// askBranch asks the user for one of the branches, or prints a note.
+func (c chooser) askBranch(ctx context.Context, list []history.Branch) (int, error) {
 	if !c.app.terminal.present() {
 		c.app.screen.warn("the conversation was continued in several places: using the newest branch; cortext show lists them, --branch chooses another or all")
 		return 0, nil

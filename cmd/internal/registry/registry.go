@@ -69,14 +69,21 @@ func (r Registry) Files() (names []string) {
 // Suggest reports whether a suggestion about a clone's workspace is due: the user gets each
 // one once. It records the suggestion, and reports false if it cannot.
 func (r Registry) Suggest(suggestion string, p Place) bool {
+	return !r.Suggested(suggestion, p) && r.files.write(r.suggestion(suggestion, p), suggested{p.Repository, p.Within}) == nil
+}
+
+// Suggested reports whether the user got a suggestion, or cannot get it because nothing
+// would record it.
+func (r Registry) Suggested(suggestion string, p Place) bool {
 	if !r.files.known() {
-		return false
+		return true
 	}
-	name := r.files.path("suggested", suggestion, placeKey(p.Repository+"\n"+p.Within)+".json")
-	if _, err := os.Lstat(name); err == nil {
-		return false
-	}
-	return r.files.write(name, suggested{p.Repository, p.Within}) == nil
+	_, err := os.Lstat(r.suggestion(suggestion, p))
+	return err == nil
+}
+
+func (r Registry) suggestion(name string, p Place) string {
+	return r.files.path("suggested", name, placeKey(p.Repository+"\n"+p.Within)+".json")
 }
 
 // suggested is the content of a suggestion's file.
