@@ -184,7 +184,9 @@ func (r *blockReader) next() (Block, error) {
 					return Block{}, r.skipLine()
 				}
 				scanned = n
-				r.buf = append(r.buf, make([]byte, len(r.buf))...)
+				if n == len(r.buf) {
+					r.buf = append(r.buf, make([]byte, len(r.buf))...)
+				}
 				continue
 			}
 		}

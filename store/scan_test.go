@@ -59,6 +59,29 @@ func TestBlocksYieldEachLineOnce(t *testing.T) {
 	check()
 }
 
+// The memory for a line that ends after the wanted part is in proportion to the line.
+func TestBlockOfLongLine(t *testing.T) {
+	s := newTestStore(t)
+	c := create(t, s)
+	line := `{"id":"m1","content":"` + strings.Repeat("x", 600_000) + `"}` + "\n"
+	if err := os.WriteFile(filepath.Join(s.Root(), c.Path(), sessionDir, messagesFile), []byte(line+line), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	logs, ok := c.OpenLogs()
+	if !ok {
+		t.Fatal("the records are not in two files")
+	}
+	defer logs.Close()
+	r := blockReader{Log: logs.Messages, buf: make([]byte, blockSize), to: 1}
+	b, err := r.next()
+	if err != nil || string(b.Text) != line {
+		t.Fatalf("%d bytes, want %d, error %v", len(b.Text), len(line), err)
+	}
+	if len(r.buf) > 2*len(line) {
+		t.Errorf("the buffer has %d bytes for a line of %d", len(r.buf), len(line))
+	}
+}
+
 // A look survives its encoding, and differs once the log has grown.
 func TestLookTellsChanges(t *testing.T) {
 	s := newTestStore(t)
