@@ -432,3 +432,21 @@ func TestNameless(t *testing.T) {
 		}
 	}
 }
+
+// TestLongLine: the time to read a line is in proportion to its length. If every part of
+// the line were searched to its end, this test would take hours.
+func TestLongLine(t *testing.T) {
+	long := strings.Repeat("long", 5_000_000)
+	for kind := User; kind <= Output; kind++ {
+		at := 0
+		for _, s := range snippetsOf(Text{Kind: kind, Text: long}) {
+			if s.from != at || s.to-s.from > longestWhole {
+				t.Fatalf("kind %d: a snippet from %d to %d, after %d", kind, s.from, s.to, at)
+			}
+			at = s.to
+		}
+		if at != len(long) {
+			t.Errorf("kind %d: the snippets end at %d of %d", kind, at, len(long))
+		}
+	}
+}

@@ -59,6 +59,7 @@ func next(text string, kind Kind) int {
 	if kind == Input {
 		return nextInput(text)
 	}
+	text = text[:min(longestWhole+utf8.UTFMax, len(text))] // what follows decides nothing
 	end := strings.IndexByte(text, '\n') + 1
 	if end == 0 {
 		end = len(text)
