@@ -322,7 +322,7 @@ var rules = map[string]rule{
 		why:  "the part of cortext that an agent waits for",
 	},
 	"cortext/cmd/internal/process": {
-		ours: []string{"cortext/cmd/internal/cli", "cortext/cmd/internal/companion", "cortext/cmd/internal/interrupt", "cortext/cmd/internal/picker", "cortext/cmd/internal/remotesql", "cortext/inject", "cortext/inject/claude", "cortext/inject/gemini", "cortext/inject/opencode"},
+		ours: []string{"cortext/cmd/internal/cli", "cortext/cmd/internal/companion", "cortext/cmd/internal/hook", "cortext/cmd/internal/interrupt", "cortext/cmd/internal/picker", "cortext/cmd/internal/remotesql", "cortext/inject", "cortext/inject/claude", "cortext/inject/gemini", "cortext/inject/opencode"},
 		why:  "puts the parts together",
 	},
 	"cortext/cmd/cortext":        {ours: []string{"cortext/cmd/internal/process"}, why: "all but the picker"},

@@ -24,7 +24,7 @@ import (
 func cortext(t testing.TB, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
 	var out, errw bytes.Buffer
-	code = cli.Main(context.Background(), cli.Process{Args: args, In: strings.NewReader(""), Out: &out, Err: &errw, Agents: process.Agents(), Interrupts: new(interrupt.Interrupts), Now: time.Now})
+	code = cli.Main(context.Background(), cli.Process{Args: args, In: strings.NewReader(""), Out: &out, Err: &errw, Agents: process.Agents(), Machine: process.Machine(), Interrupts: new(interrupt.Interrupts), Now: time.Now})
 	return out.String(), errw.String(), code
 }
 

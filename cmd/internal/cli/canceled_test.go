@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"cortext/cmd/internal/interrupt"
+	"cortext/inject"
 )
 
 // TestCanceled checks that a command that was interrupted before it had looked at everything
@@ -25,7 +26,7 @@ func TestCanceled(t *testing.T) {
 	cancel()
 	for _, args := range [][]string{{"check"}, {"check", "--json"}, {"stats"}, {"stats", "--json"}, {"repair"}} {
 		var out, errw bytes.Buffer
-		p := Process{Args: append([]string{"-C", dir}, args...), In: bytes.NewReader(nil), Out: &out, Err: &errw, Interrupts: new(interrupt.Interrupts), Now: time.Now}
+		p := Process{Args: append([]string{"-C", dir}, args...), Machine: inject.Machine{Home: dir, Getenv: os.Getenv}, In: bytes.NewReader(nil), Out: &out, Err: &errw, Interrupts: new(interrupt.Interrupts), Now: time.Now}
 		if code := Main(ctx, p); code == 0 || out.Len() > 0 {
 			t.Errorf("%q exits with %d and prints %q, %q", args, code, out.String(), errw.String())
 		}

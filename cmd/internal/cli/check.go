@@ -190,7 +190,7 @@ func checkIn(cmd *cobra.Command, a *app, dir string, found func(store.Damage)) e
 // knownWorkspaces lists the folders of the user's workspaces on this machine, sorted: those
 // that cortext has seen, and the one of the current folder.
 func knownWorkspaces(a *app) []string {
-	known := registry.In(workspace.StateDir(a.machine()))
+	known := registry.In(workspace.StateDir(a.Machine))
 	dirs := slices.Concat(known.Known(a.agentNames()), known.Workspaces.Seen())
 	if root, err := a.root(); err == nil {
 		dirs = append(dirs, registry.RealDir(root))

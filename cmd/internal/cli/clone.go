@@ -59,10 +59,10 @@ func runClone(cmd *cobra.Command, a *app, list []string) error {
 	if err != nil {
 		return err
 	}
-	if err := linksOn(a.machine()).make(); err != nil {
+	if err := linksOn(a.Machine).make(); err != nil {
 		a.screen.warn("the hooks find cortext on the PATH only: " + err.Error())
 	}
-	d, err := mergeDriver(linksOn(a.machine()))
+	d, err := mergeDriver(linksOn(a.Machine))
 	if err == nil {
 		err = d.Set(ctx, dir)
 	}

@@ -177,7 +177,7 @@ type located struct {
 
 // withSettings runs do with the settings that apply in the current folder.
 func withSettings(cmd *cobra.Command, a *app, do func(located) error) error {
-	m := a.machine()
+	m := a.Machine
 	l := located{own: settings.OfUser(m, workspace.StateDir(m))}
 	l.user, _ = cmd.Flags().GetBool("user") // commands that only read settings do not have it
 	w, err := a.open(cmd)
@@ -312,7 +312,7 @@ func origin(from settings.Origin) string {
 
 // editSettings opens a file in the user's editor and reports problems in the result.
 func editSettings(ctx context.Context, a *app, f settings.File) error {
-	editor := cmp.Or(a.machine().Getenv("VISUAL"), a.machine().Getenv("EDITOR"))
+	editor := cmp.Or(a.Machine.Getenv("VISUAL"), a.Machine.Getenv("EDITOR"))
 	switch {
 	case !a.terminal.present():
 		return &usageError{"there is no terminal for an editor", "edit " + f.Name + ", or use cortext config set"}

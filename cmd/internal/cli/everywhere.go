@@ -21,7 +21,7 @@ import (
 // seen lists the folders of the workspaces on this machine that cortext has seen, except
 // the one that the command works in.
 func (a *app) seen() []string {
-	known := registry.In(workspace.StateDir(a.machine())).Workspaces
+	known := registry.In(workspace.StateDir(a.Machine)).Workspaces
 	root, err := a.root()
 	if err != nil {
 		return known.Seen()

@@ -146,7 +146,7 @@ func runInit(a *app, cmd *cobra.Command, o initOptions) error {
 	if err != nil {
 		return err
 	}
-	if err := linksOn(a.machine()).make(); err != nil {
+	if err := linksOn(a.Machine).make(); err != nil {
 		a.screen.warn("the hooks find cortext on the PATH only: " + err.Error())
 	}
 	merging, driverErr := r.mergeDriver()
@@ -244,7 +244,7 @@ func (r *initRun) preflight(agent inject.Agent) error {
 	if !ok {
 		return nil
 	}
-	_, err := launcher.Ready(r.app.machine(), inject.Request{Dir: r.dir, Root: r.dir})
+	_, err := launcher.Ready(r.app.Machine, inject.Request{Dir: r.dir, Root: r.dir})
 	return err
 }
 
@@ -294,8 +294,8 @@ func (r *initRun) showPlan(planned []inject.Change) (bool, error) {
 	}
 	fmt.Fprintf(r.app.screen.out, "In %s, cortext will\n", visible(r.dir))
 	printGroups(r.app.screen, append(r.own(missing), planned...), verbs{"  make ", "  update ", "  remove "})
-	fmt.Fprintf(r.app.screen.out, "  link %s/ to this program\n", visible(r.app.screen.fromHome(linksOn(r.app.machine()).dir, "~")))
-	if d, err := mergeDriver(linksOn(r.app.machine())); err == nil && git.CommonDir(r.dir) != "" && !r.noDriver && !d.In(r.dir) {
+	fmt.Fprintf(r.app.screen.out, "  link %s/ to this program\n", visible(r.app.screen.fromHome(linksOn(r.app.Machine).dir, "~")))
+	if d, err := mergeDriver(linksOn(r.app.Machine)); err == nil && git.CommonDir(r.dir) != "" && !r.noDriver && !d.In(r.dir) {
 		fmt.Fprintln(r.app.screen.out, "  set merge.cortext in this clone's git configuration")
 	}
 	return true, nil
@@ -392,12 +392,12 @@ func (r *initRun) write(planned []inject.Change) (created []string, err error) {
 // mergeDriver sets up or removes the merge driver of the clone. It returns a line that says
 // so, or "" if there was nothing to do.
 func (r *initRun) mergeDriver() (done string, err error) {
-	d, err := mergeDriver(linksOn(r.app.machine()))
+	d, err := mergeDriver(linksOn(r.app.Machine))
 	if err != nil || git.CommonDir(r.dir) == "" {
 		return "", err
 	}
 	if r.noDriver { // do not offer it again
-		registry.In(workspace.StateDir(r.app.machine())).Suggest(driverSuggestion, registry.At(r.dir).Place())
+		registry.In(workspace.StateDir(r.app.Machine)).Suggest(driverSuggestion, registry.At(r.dir).Place())
 	}
 	switch is := d.In(r.dir); {
 	case r.noDriver && is:
@@ -475,7 +475,7 @@ func (r *initRun) checkPath() {
 	if _, err := exec.LookPath("cortext"); err == nil {
 		return
 	}
-	links := linksOn(r.app.machine())
+	links := linksOn(r.app.Machine)
 	if _, err := os.Stat(filepath.Join(links.dir, "cortext")); err != nil {
 		r.app.screen.warn("cortext is not on your PATH, where the hooks look for it: they do nothing until it is")
 		return

@@ -50,7 +50,7 @@ func runLinkCommit(cmd *cobra.Command, a *app, w *opened, list []string) error {
 		return commits.Unname(ctx, root, file)
 	case list[0] != "begin":
 		return &usageError{fmt.Sprintf("%q is not begin or end", list[0]), "git calls this command itself"}
-	case source == "merge" && a.machine().Getenv("GIT_REFLOG_ACTION") != "revert", source == "squash", git.Prepared(root, file):
+	case source == "merge" && a.Machine.Getenv("GIT_REFLOG_ACTION") != "revert", source == "squash", git.Prepared(root, file):
 		return nil // others made what is committed, even if the user gives another message
 	}
 	if op := git.Operation(root); op != "" && op != "bisect" {

@@ -110,7 +110,7 @@ const driverSuggestion = "merge-driver"
 // suggestDriver offers the merge driver when the first command runs in a clone.
 func suggestDriver(ctx context.Context, a *app, ws *workspace.Workspace) {
 	root := ws.Here.Workspace()
-	d, err := mergeDriver(linksOn(a.machine()))
+	d, err := mergeDriver(linksOn(a.Machine))
 	if err != nil || git.CommonDir(root) == "" || d.In(root) {
 		return
 	}

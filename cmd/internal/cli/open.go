@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/user"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -19,7 +18,6 @@ import (
 	"cortext/cmd/internal/launch"
 	"cortext/cmd/internal/payload"
 	"cortext/cmd/internal/workspace"
-	"cortext/inject"
 	"cortext/store"
 )
 
@@ -75,7 +73,7 @@ func (a *app) file(name string) string {
 func (a *app) env(cmd *cobra.Command, dir string) workspace.Env {
 	return workspace.Env{
 		Dir:     dir,
-		Machine: a.machine(),
+		Machine: a.Machine,
 		Now:     a.Now,
 		Rand:    rand.Reader,
 		Holder:  fmt.Sprintf("%s, pid %d", cmd.CommandPath(), os.Getpid()),
@@ -83,21 +81,9 @@ func (a *app) env(cmd *cobra.Command, dir string) workspace.Env {
 	}
 }
 
-// machine describes the machine that the program runs on.
-func (a *app) machine() inject.Machine {
-	home, _ := os.UserHomeDir()
-	if !filepath.IsAbs(home) { // without HOME, a relative path would be in the work tree
-		home = hook.Nowhere
-		if u, err := user.Current(); err == nil && filepath.IsAbs(u.HomeDir) {
-			home = u.HomeDir
-		}
-	}
-	return inject.Machine{Home: home, Getenv: os.Getenv}
-}
-
 // hooks describes this program as one that hooks call.
 func (a *app) hooks() hook.Program {
-	return hook.Program{Name: "cortext hook", In: a.In, Out: a.Out, Agents: a.Agents, Machine: a.machine(), Now: a.Now, Endpoint: endpoint, Cortext: os.Executable}
+	return hook.Program{Name: "cortext hook", In: a.In, Out: a.Out, Agents: a.Agents, Machine: a.Machine, Now: a.Now, Endpoint: endpoint, Cortext: os.Executable}
 }
 
 // open opens the command's workspace and prints the hook errors since the last command. cmd
@@ -144,7 +130,7 @@ func (a *app) openIn(cmd *cobra.Command, dir string) (*opened, error) {
 		return nil, err
 	}
 	a.screen.warn(w.Warnings...)
-	linksOn(a.machine()).restore()
+	linksOn(a.Machine).restore()
 	_ = w.Registry.Workspaces.See(w.Here) // for list --all; ignore errors, because reading needs no write permission
 	return w, nil
 }

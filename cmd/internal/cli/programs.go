@@ -19,7 +19,7 @@ type programs struct {
 }
 
 func (a *app) programs(w *opened) programs {
-	return programs{a.screen, w, lifecycle.RegisterIn(workspace.StateDir(a.machine()))}
+	return programs{a.screen, w, lifecycle.RegisterIn(workspace.StateDir(a.Machine))}
 }
 
 // run runs the programs for the pending events, if the user allows them.

@@ -9,7 +9,6 @@ import (
 	"errors"
 	"io"
 	"math"
-	"os"
 	"runtime/debug"
 	"runtime/metrics"
 	"slices"
@@ -29,6 +28,7 @@ type Process struct {
 	In         io.Reader
 	Out, Err   io.Writer
 	Agents     []inject.Agent
+	Machine    inject.Machine
 	Interrupts *interrupt.Interrupts // ends the program on signals
 	Now        func() time.Time      // time.Now
 	Pick       picker.Picker         // nil: cortext-picker has it
@@ -47,8 +47,7 @@ type app struct {
 
 func newApp(p Process) *app {
 	out := &printed{Writer: p.Out}
-	home, _ := os.UserHomeDir()
-	on := screen{out: out, errw: p.Err, now: p.Now, home: home}
+	on := screen{out: out, errw: p.Err, now: p.Now, home: p.Machine.Home}
 	return &app{Process: p, printed: out, screen: on, terminal: terminal{p.In, p.Out}, pager: pager{screen: on, interrupts: p.Interrupts}}
 }
 

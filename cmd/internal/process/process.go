@@ -6,10 +6,13 @@ import (
 	"database/sql"
 	"os"
 	"os/signal"
+	"os/user"
+	"path/filepath"
 	"syscall"
 
 	"cortext/cmd/internal/cli"
 	"cortext/cmd/internal/companion"
+	"cortext/cmd/internal/hook"
 	"cortext/cmd/internal/interrupt"
 	"cortext/cmd/internal/picker"
 	"cortext/cmd/internal/remotesql"
@@ -33,11 +36,23 @@ func Main(pick picker.Picker) {
 	go interrupts.Handle(signals)
 	os.Exit(cli.Main(ctx, cli.Process{
 		Args: os.Args[1:], In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
-		Agents: Agents(), Interrupts: interrupts, Now: clock(), Pick: pick,
+		Agents: Agents(), Machine: Machine(), Interrupts: interrupts, Now: clock(), Pick: pick,
 	}))
 }
 
 // Agents returns the agents that cortext works with, in detection order.
 func Agents() []inject.Agent {
 	return []inject.Agent{claude.Agent(), opencode.Agent(), gemini.Agent()}
+}
+
+// Machine describes the machine that the process runs on.
+func Machine() inject.Machine {
+	home, _ := os.UserHomeDir()
+	if !filepath.IsAbs(home) { // without HOME, a relative path would be in the work tree
+		home = hook.Nowhere
+		if u, err := user.Current(); err == nil && filepath.IsAbs(u.HomeDir) {
+			home = u.HomeDir
+		}
+	}
+	return inject.Machine{Home: home, Getenv: os.Getenv}
 }
