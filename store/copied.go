@@ -50,13 +50,13 @@ func (tx *Tx) AppendCopies(b schema.Batch) error {
 
 // RedactCopies returns records of a conversation as they would be stored now: redacted by
 // today's rules and by what the user redacted there. counts says what was replaced.
-func (s *Store) RedactCopies(b schema.Batch, sess *schema.Session) (redacted schema.Batch, counts secrets.Counts, err error) {
-	known, err := s.policy.knownOf(sess.ID)
+func (p policy) RedactCopies(b schema.Batch, sess *schema.Session) (redacted schema.Batch, counts secrets.Counts, err error) {
+	known, err := p.knownOf(sess.ID)
 	if err != nil {
 		return b, nil, err
 	}
 	counts = secrets.Counts{}
-	redact := s.policy.redactor(counts).knowing(known)
+	redact := p.redactor(counts).knowing(known)
 	for _, m := range b.Messages {
 		if m, err = redact.copyOfMessage(m); err != nil {
 			return b, counts, err

@@ -191,11 +191,6 @@ func (f sessionFolder) dropBackup(now []byte) {
 	}
 }
 
-// HasSession reports whether there is a session.json in a conversation's folder.
-func (s *Store) HasSession(folder string) (bool, error) {
-	return s.Exists(s.at("", folder).file(sessionFile))
-}
-
 // HasRecords reports whether one of the logs in a conversation's folder is not empty.
 func (s *Store) HasRecords(folder string) bool {
 	f := s.at("", folder)

@@ -78,6 +78,11 @@ func (f Folders) Unlisted() (damage []Damage, err error) {
 	return damage, explain(err)
 }
 
+// HasSession reports whether there is a session.json in the folder of a conversation.
+func (f Folders) HasSession(folder string) (bool, error) {
+	return f.files.Exists(folder + "/" + sessionDir + "/" + sessionFile)
+}
+
 // Look looks at the folder of a conversation in the work tree. ok is false if there is
 // none.
 func (f Folders) Look(folder string) (l Look, ok bool) {

@@ -107,12 +107,12 @@ func checkLines(t *testing.T, c *Conversation) {
 	compare(toolsFile, wantLines(c.Tools(), toolLog()), c.ToolLines())
 	wanted := func(tool string) bool { return len(tool)%2 == 0 }
 	var want, got []string
-	for call, err := range Undamaged(c.SettledTools()) {
+	for call, err := range Undamaged(c.Settled().Tools()) {
 		if err == nil && wanted(call.Name) && call.Name != "" {
 			want = append(want, string(schema.AppendTool(nil, &call)))
 		}
 	}
-	for call, err := range Undamaged(c.CallsTo(wanted)) {
+	for call, err := range Undamaged(c.Settled().CallsTo(wanted)) {
 		if err == nil && call.Name != "" {
 			got = append(got, string(schema.AppendTool(nil, &call)))
 		}

@@ -438,10 +438,10 @@ func TestStagedReadsTheSame(t *testing.T) {
 				_, h, damage := history(t, c, limit)
 				all = append(all, spell(h), fmt.Sprint(h.Earlier, h.Aside, damage))
 			}
-			for m, err := range c.SettledMessages() {
+			for m, err := range c.Settled().Messages() {
 				all = append(all, string(schema.AppendMessage(nil, &m)), fmt.Sprint(err))
 			}
-			for call, err := range c.CallsTo(func(tool string) bool { return tool == "Plan" }) {
+			for call, err := range c.Settled().CallsTo(func(tool string) bool { return tool == "Plan" }) {
 				all = append(all, string(schema.AppendTool(nil, &call)), fmt.Sprint(err))
 			}
 			return all

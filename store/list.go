@@ -87,7 +87,7 @@ func (s *Store) entries(folders []string, keep func(*schema.Session) *schema.Ses
 	parallel.Each(len(folders), func(i int) {
 		e, _, _, ok := s.Describe(folders[i])
 		if !ok { // the system does not show it
-			e = s.entry(s.at("", folders[i]))
+			e = entryOf(s.at("", folders[i]))
 		}
 		e.Session = keep(e.Session)
 		entries[i] = e
@@ -130,8 +130,8 @@ func conversationFolders(s *Files, top string) (folders []string, damage []Damag
 	return folders, damage, nil
 }
 
-// entry describes a conversation that is damaged or not counted yet.
-func (s *Store) entry(c *Conversation) Entry {
+// entryOf describes a conversation that is damaged or not counted yet.
+func entryOf(c *Conversation) Entry {
 	sess, damage, err := c.Session()
 	if err == nil {
 		return Entry{Path: c.path, Session: sess, Damage: damage}
@@ -284,7 +284,7 @@ func (s *Store) Describe(folder string) (e Entry, l Look, known, ok bool) {
 			}
 		}
 	}
-	e = s.entry(c)
+	e = entryOf(c)
 	return e, l, len(e.Damage) == 0 && l.whole() && l.Settled(now), true
 }
 

@@ -318,13 +318,13 @@ func TestRedactApart(t *testing.T) {
 	}
 	read("merged")
 	settled := 0
-	for m, err := range c.SettledMessages() {
+	for m, err := range c.Settled().Messages() {
 		if must(t, err); m.Content != "" && m.Content != want {
 			t.Errorf("settled: %+v", m)
 		}
 		settled++
 	}
-	for call, err := range c.SettledTools() {
+	for call, err := range c.Settled().Tools() {
 		if must(t, err); call.Output != "" && call.Output != want {
 			t.Errorf("settled: %+v", call)
 		}

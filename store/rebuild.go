@@ -15,18 +15,24 @@ import (
 // broken: from the backup, or else from the logs and the folder's name.
 func rebuild(r *Reader) (*schema.Session, error) {
 	if r.base == "" {
-		if sess := r.s.Backup(r.path); sess != nil {
+		if sess := r.s.Backups().Session(r.path); sess != nil {
 			return sess, nil
 		}
 	}
 	return fromMessages(&r.Location, r.Messages())
 }
 
-// Backup returns the session.json that a conversation had before the last change to it, without
+// Backups are the last good session.json of each conversation, by the conversation's path.
+type Backups struct{ files *Files }
+
+// Backups returns the backups of the workspace.
+func (s *Store) Backups() Backups { return Backups{s.Files} }
+
+// Session returns the session.json that a conversation had before the last change to it, without
 // the state of the log that was counted; nil if there is no backup.
-func (s *Store) Backup(conversation string) *schema.Session {
+func (b Backups) Session(conversation string) *schema.Session {
 	for _, backup := range []string{backupFile(conversation), backupsDir + "/" + conversation + "/" + sessionFile} { // 1.1 used the second path
-		old, err := s.readRegular(backup)
+		old, err := b.files.readRegular(backup)
 		if err != nil {
 			continue
 		}
@@ -42,14 +48,16 @@ func (s *Store) Backup(conversation string) *schema.Session {
 // separate file that shares nothing with the one in use, which people may edit in place.
 func backupFile(conversation string) string { return backupsDir + "/" + conversation + ".json" }
 
-// HasBackup reports whether there may be a last good session.json of a conversation.
-func (s *Store) HasBackup(conversation string) bool {
-	there, err := s.Exists(backupFile(conversation))
+// Has reports whether there may be a backup for a conversation.
+func (b Backups) Has(conversation string) bool {
+	there, err := b.files.Exists(backupFile(conversation))
 	return there || err != nil
 }
 
-// DropBackup removes the last good session.json of a conversation. The next write keeps another.
-func (s *Store) DropBackup(conversation string) error { return s.RemoveFile(backupFile(conversation)) }
+// Remove removes the backup for a conversation. The next write makes another.
+func (b Backups) Remove(conversation string) error {
+	return b.files.RemoveFile(backupFile(conversation))
+}
 
 // descriptionBytes bounds a description taken from the first user message.
 const descriptionBytes = 200

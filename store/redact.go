@@ -223,11 +223,11 @@ func (r recordRedactor) summary(sum *schema.Summary) (*schema.Summary, error) {
 
 // Redact returns text as it would be stored in conversations, given by id: with its
 // secrets replaced, and what the user redacted there.
-func (s *Store) Redact(text string, ids ...string) (string, error) {
-	r := s.policy.redactor(nil)
+func (p policy) Redact(text string, ids ...string) (string, error) {
+	r := p.redactor(nil)
 	r.text(&text)
 	for _, id := range ids {
-		known, err := s.policy.knownOf(id)
+		known, err := p.knownOf(id)
 		if err != nil {
 			return "", err
 		}

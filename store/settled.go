@@ -15,22 +15,27 @@ import (
 // user redacted. The next write settles the log ([logWriter.settle]). Until then, readers
 // that pass lines on must not pass these.
 
-// SettledMessages yields the messages as the next write leaves them. A message that was
-// redacted after it was stored comes once, where its first line is, with everything
-// redacted that is redacted in any of its lines. A line that only places the message
-// precedes it. SettledMessages reads the log up to three times.
-func (r *Reader) SettledMessages() iter.Seq2[schema.Message, error] {
-	return settledLines(r, messageLog(), messageHeads())
+// Settled has the records of a conversation as the next write leaves them.
+type Settled struct{ of *Reader }
+
+// Settled returns the records as the next write leaves them.
+func (r *Reader) Settled() Settled { return Settled{r} }
+
+// Messages yields the messages. A message that was redacted after it was stored comes once,
+// where its first line is, with everything redacted that is redacted in any of its lines. A
+// line that only places the message precedes it. Messages reads the log up to three times.
+func (s Settled) Messages() iter.Seq2[schema.Message, error] {
+	return settledLines(s.of, messageLog(), messageHeads())
 }
 
-// SettledTools is SettledMessages for tools.jsonl.
-func (r *Reader) SettledTools() iter.Seq2[schema.Tool, error] {
-	return settledLines(r, toolLog(), toolHeads())
+// Tools is Messages for tools.jsonl.
+func (s Settled) Tools() iter.Seq2[schema.Tool, error] {
+	return settledLines(s.of, toolLog(), toolHeads())
 }
 
-// CallsTo is SettledTools for the calls to the tools that wanted accepts. It does not decode
+// CallsTo is Tools for the calls to the tools that wanted accepts. It does not decode
 // the others.
-func (r *Reader) CallsTo(wanted func(tool string) bool) iter.Seq2[schema.Tool, error] {
+func (s Settled) CallsTo(wanted func(tool string) bool) iter.Seq2[schema.Tool, error] {
 	log := toolLog()
 	parse := log.parse
 	log.parse = func(line []byte) (t schema.Tool, err error) {
@@ -40,7 +45,7 @@ func (r *Reader) CallsTo(wanted func(tool string) bool) iter.Seq2[schema.Tool, e
 		return t, err
 	}
 	return func(yield func(schema.Tool, error) bool) {
-		for t, err := range settledLines(r, log, toolHeads()) {
+		for t, err := range settledLines(s.of, log, toolHeads()) {
 			if (err != nil || t.ID != "" && wanted(t.Name)) && !yield(t, err) {
 				return
 			}
@@ -142,9 +147,9 @@ func redactedRecords[R any](r *Reader, k logKind[R], heads headReader) (counts m
 }
 
 // Redacted returns the messages and calls that list a redaction, by id, as they count.
-func (r *Reader) Redacted() (messages map[string]schema.Message, calls map[string]schema.Tool, err error) {
-	if messages, err = redactedRecords(r, messageLog(), messageHeads()); err == nil {
-		calls, err = redactedRecords(r, toolLog(), toolHeads())
+func (s Settled) Redacted() (messages map[string]schema.Message, calls map[string]schema.Tool, err error) {
+	if messages, err = redactedRecords(s.of, messageLog(), messageHeads()); err == nil {
+		calls, err = redactedRecords(s.of, toolLog(), toolHeads())
 	}
 	return messages, calls, err
 }

@@ -15,7 +15,8 @@
 //
 // A [Store] has [Files], a [Cache] and conversations. [Folders] report what the file system
 // shows of these without opening a file. A [ChangeList] tells which of them were written to.
-// [Kept] has the records that are outside of the work tree. [Repairs] mend damage.
+// [Kept] has the records that are outside of the work tree, and [Backups] the last good
+// session.json of each conversation. [Repairs] mend damage.
 //
 // A [Location] says in which folders the records of a conversation are, and a [Reader]
 // reads them there. A [Conversation] can also be written to, in a transaction ([Tx]): it
@@ -85,8 +86,8 @@ type Options struct {
 type Store struct {
 	*Files
 	Cache
-	opts   Options
-	policy policy
+	policy
+	opts Options
 
 	sessions fileCache // session.json as last read
 	locks    locks

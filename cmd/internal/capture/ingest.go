@@ -119,7 +119,7 @@ func (in *ingestion) identify(tx *store.Tx, nativeID string, h *home, seg bindin
 	c := in.c
 	recorded := c.catalog.recorded(seg.ID)
 	if recorded == nil && h.waiting && !tx.Written() {
-		if old := c.ws.Store.Backup(seg.Path); old != nil && schema.SameConversation(old.ID, seg.ID) {
+		if old := c.ws.Store.Backups().Session(seg.Path); old != nil && schema.SameConversation(old.ID, seg.ID) {
 			old.Status, old.StatusSet = schema.Paused, nil
 			recorded = old
 		}

@@ -103,7 +103,7 @@ func pullRef(ctx context.Context, a *app, w *opened) error {
 // another day has changed.
 func pulledInto(w *opened, folders []string) (p git.Pulled) {
 	for _, folder := range folders {
-		if is, err := w.Store.HasSession(folder); is || err != nil || w.Store.HasRecords(folder) {
+		if is, err := w.Store.Folders().HasSession(folder); is || err != nil || w.Store.HasRecords(folder) {
 			p.Changed = append(p.Changed, folder)
 		} else {
 			p.Removed = append(p.Removed, folder)

@@ -17,8 +17,8 @@ func (g *gatherer) logs(c *store.Conversation, out *portable.Conversation) error
 	if g.lines {
 		return g.logLines(c, out)
 	}
-	messages := reading[schema.Message]{plain: c.Messages(), settled: c.SettledMessages(), redacted: func(m *schema.Message) bool { return len(m.Redacted) > 0 }}
-	tools := reading[schema.Tool]{plain: c.Tools(), settled: c.SettledTools(), redacted: func(t *schema.Tool) bool { return len(t.Redacted) > 0 }}
+	messages := reading[schema.Message]{plain: c.Messages(), settled: c.Settled().Messages(), redacted: func(m *schema.Message) bool { return len(m.Redacted) > 0 }}
+	tools := reading[schema.Tool]{plain: c.Tools(), settled: c.Settled().Tools(), redacted: func(t *schema.Tool) bool { return len(t.Redacted) > 0 }}
 	err := readBoth(g, &messages, &tools)
 	out.Messages, out.Tools = messages.list, tools.list
 	return err
@@ -27,8 +27,8 @@ func (g *gatherer) logs(c *store.Conversation, out *portable.Conversation) error
 // logLines reads the lines of both logs.
 func (g *gatherer) logLines(c *store.Conversation, out *portable.Conversation) error {
 	redacted := func(line *store.LogLine) bool { return line.Redacted }
-	messages := reading[store.LogLine]{plain: kept(c.MessageLines()), settled: encoded(c.SettledMessages(), schema.AppendMessage), redacted: redacted}
-	tools := reading[store.LogLine]{plain: kept(c.ToolLines()), settled: encoded(c.SettledTools(), schema.AppendTool), redacted: redacted}
+	messages := reading[store.LogLine]{plain: kept(c.MessageLines()), settled: encoded(c.Settled().Messages(), schema.AppendMessage), redacted: redacted}
+	tools := reading[store.LogLine]{plain: kept(c.ToolLines()), settled: encoded(c.Settled().Tools(), schema.AppendTool), redacted: redacted}
 	err := readBoth(g, &messages, &tools)
 	out.Lines = &portable.Lines{Messages: texts(messages.list), Tools: texts(tools.list)}
 	return err

@@ -223,7 +223,7 @@ func (k *copies) messages(old *store.Conversation) error {
 	with := false // whether the previous line was copied
 	seen := map[string]bool{}
 	first := true
-	for m, err := range old.SettledMessages() {
+	for m, err := range old.Settled().Messages() {
 		if err := k.damaged(err); err != nil {
 			return err
 		}
@@ -259,7 +259,7 @@ func (k *copies) messages(old *store.Conversation) error {
 }
 
 func (k *copies) tools(old *store.Conversation) error {
-	for t, err := range old.SettledTools() {
+	for t, err := range old.Settled().Tools() {
 		if err := k.damaged(err); err != nil {
 			return err
 		}

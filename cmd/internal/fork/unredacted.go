@@ -57,7 +57,7 @@ func redactedIn(in *workspace.Workspace, e store.Entry) (is redacted, err error)
 		return is, err
 	}
 	defer c.Close()
-	is.messages, is.calls, err = c.Redacted()
+	is.messages, is.calls, err = c.Settled().Redacted()
 	return is, err
 }
 
@@ -72,12 +72,12 @@ func (r redacted) remainsIn(in *workspace.Workspace, e store.Entry) (bool, error
 		return false, err
 	}
 	defer c.Close()
-	for m, err := range c.SettledMessages() {
+	for m, err := range c.Settled().Messages() {
 		if old, is := r.messages[m.ID]; err == nil && is && schema.HasRedacted(textOf(m), textOf(old)) {
 			return true, nil
 		}
 	}
-	for t, err := range c.SettledTools() {
+	for t, err := range c.Settled().Tools() {
 		old, is := r.calls[t.ID]
 		if err == nil && is && schema.HasRedacted(textOfCall(t), textOfCall(old)) {
 			return true, nil

@@ -126,7 +126,7 @@ func (r *refresher) resume(base *index, known *state) (s snapshot, ok bool) {
 	}
 	dirty = append(dirty, more...)
 	for _, folder := range known.bare {
-		if ok, err := r.store.HasSession(folder); ok || err != nil {
+		if ok, err := r.store.Folders().HasSession(folder); ok || err != nil {
 			dirty = append(dirty, folder)
 		}
 	}
@@ -282,7 +282,7 @@ func (r *refresher) bareIn(v *view) (folders []string, err error) {
 			return nil, err
 		}
 		for _, folder := range row.Folders() {
-			if there, err := r.store.HasSession(folder); err == nil && !there {
+			if there, err := r.store.Folders().HasSession(folder); err == nil && !there {
 				folders = append(folders, folder)
 			}
 		}

@@ -159,7 +159,7 @@ const HeadMessages = 40
 
 // headOf returns the first messages of a conversation.
 func headOf(c *store.Conversation) (head []schema.Message, err error) {
-	for m, err := range store.Undamaged(c.SettledMessages()) {
+	for m, err := range store.Undamaged(c.Settled().Messages()) {
 		if err != nil {
 			return nil, err
 		}
@@ -228,7 +228,7 @@ func CallsOf(h schema.History) []schema.Tool {
 // planOf returns the last state of the todo list.
 func planOf(c *store.Conversation) (*schema.Plan, error) {
 	var calls []schema.Tool
-	for t, err := range store.Undamaged(c.CallsTo(notes.IsPlanTool)) {
+	for t, err := range store.Undamaged(c.Settled().CallsTo(notes.IsPlanTool)) {
 		if err != nil {
 			return nil, err
 		}

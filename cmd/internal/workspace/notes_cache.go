@@ -59,7 +59,7 @@ func (w *Workspace) DropRedacted(path string) error {
 	payload := strings.TrimPrefix(PayloadFile(id), cacheDir)
 	_, cached := w.Store.ReadCache(notesName(path))
 	_, given := w.Store.ReadCache(payload)
-	if !cached && !given && !w.Store.HasBackup(path) {
+	if !cached && !given && !w.Store.Backups().Has(path) {
 		return nil
 	}
 	redacted := false
@@ -79,7 +79,7 @@ func (w *Workspace) DropRedacted(path string) error {
 	if cached {
 		_, err = w.Notes.Of(c, ReadNotes)
 	}
-	return errors.Join(err, w.Store.RemoveCache(payload), w.Store.DropBackup(path))
+	return errors.Join(err, w.Store.RemoveCache(payload), w.Store.Backups().Remove(path))
 }
 
 // NotesTokens is how much of the end of a conversation is read for notes if none are

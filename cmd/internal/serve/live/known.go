@@ -111,7 +111,7 @@ func (n *news) all(c *Opened) error {
 	had := n.known.messages
 	seen := make(map[string]bool, len(had))
 	grown := false // a message that was not known was read
-	for m, err := range c.SettledMessages() {
+	for m, err := range c.Settled().Messages() {
 		if isDamage(err) {
 			continue
 		}
@@ -134,7 +134,7 @@ func (n *news) all(c *Opened) error {
 			n.reset = true
 		}
 	}
-	for t, err := range c.SettledTools() {
+	for t, err := range c.Settled().Tools() {
 		if isDamage(err) {
 			continue
 		}
@@ -172,7 +172,7 @@ func (k *known) after(c *Opened, id string, encode Encode) (events []Event, foun
 	if _, ok := k.messages[id]; !ok {
 		return nil, false, nil
 	}
-	tools, err := history.Calls(c.SettledTools())
+	tools, err := history.Calls(c.Settled().Tools())
 	if err != nil {
 		return nil, false, err
 	}
@@ -181,7 +181,7 @@ func (k *known) after(c *Opened, id string, encode Encode) (events []Event, foun
 		calls[t.MessageID] = append(calls[t.MessageID], t)
 	}
 	rest := func(yield func(schema.Message, error) bool) {
-		for m, err := range c.SettledMessages() {
+		for m, err := range c.Settled().Messages() {
 			if err == nil && !found {
 				found = m.ID == id
 				continue
