@@ -90,8 +90,8 @@ func startsOf(list []Message) (ids []string) {
 	return ids
 }
 
-// TestNumberAll checks that every message has a number of its own, that these rise along
-// each branch, and that they are those of Number on the newest one.
+// TestNumberAll checks that every message has a number of its own, that the numbers rise
+// along each branch, and that they match those of Number on the newest one.
 func TestNumberAll(t *testing.T) {
 	r := rand.New(rand.NewPCG(19, 5))
 	for range 300 {

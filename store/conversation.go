@@ -215,7 +215,7 @@ func (c *Conversation) writeNew(name string, data []byte, perm fs.FileMode) erro
 
 // Delete removes the conversation with its folder, its document and everything else in
 // it, even if it is in several folders or waiting. The index of lists keeps its title and
-// first prompt until it is made again or removed with [Cache.ForgetListed].
+// first prompt until it is rebuilt or removed with [Cache.ForgetListed].
 func (c *Conversation) Delete() error {
 	tx, err := c.Begin()
 	if err != nil {

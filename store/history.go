@@ -219,7 +219,7 @@ func (b *budget) take(m *schema.Message, find func(id string) (*schema.Tool, err
 	return nil
 }
 
-// noteDamage appends err to damage if it is damage; else it returns it.
+// noteDamage appends err to damage if it is damage; otherwise it returns err.
 func noteDamage(damage []Damage, err error) ([]Damage, error) {
 	if err == nil {
 		return damage, nil

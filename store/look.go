@@ -73,7 +73,7 @@ func (l Look) Settled(at time.Time) bool {
 	return settledAt(time.Unix(0, last), at)
 }
 
-// whole reports whether the look says all that the entry depends on: session.json and the
+// whole reports whether the look covers all that the entry depends on: session.json and the
 // log are files where they belong.
 func (l Look) whole() bool {
 	return l.dir.kind == folderKind && l.session.kind == regularKind && (l.messages.kind == regularKind || l.messages == fileLook{})

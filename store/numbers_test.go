@@ -428,7 +428,7 @@ func TestLogsOfFolder(t *testing.T) {
 	}
 	for _, outside := range []string{"../x", "/etc", ".workspace/local"} {
 		if _, err := s.Folders().LogSize(outside); err == nil || s.HasRecords(outside) || s.Folders().LogState(outside) != "" {
-			t.Errorf("%s is looked at: %v", outside, err)
+			t.Errorf("%s was examined: %v", outside, err)
 		}
 	}
 }

@@ -140,7 +140,7 @@ func (p *planner) unlock(f sessionFolder) (closed bool, err error) {
 	for _, name := range []string{f.dir, f.file(toolsFile), f.file(messagesFile), f.file(sessionFile)} {
 		info, err := p.s.root.Lstat(name)
 		if err != nil {
-			continue // it is missing, or is looked at once the folder is open
+			continue // it is missing, or is examined once the folder is open
 		}
 		want := privateFileMode
 		if info.IsDir() {

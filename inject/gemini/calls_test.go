@@ -28,8 +28,8 @@ func counted() (data []byte, calls int) {
 	return []byte(linesOf(lines...)), 3 * each
 }
 
-// TestCountedCallsGrowing checks that calls with one id keep their own results, and that
-// hooks give them the same ids as a reading at once, however many calls were in between.
+// TestCountedCallsGrowing checks that calls with the same id keep their own results, and get
+// the same ids whether the transcript is read hook by hook or at once.
 func TestCountedCallsGrowing(t *testing.T) {
 	data, calls := counted()
 	whole, _ := growing(t, data, []int{len(data)}, nil)

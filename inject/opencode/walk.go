@@ -24,7 +24,7 @@ type source struct {
 	// changes.
 	before func(p place) (messages, parts string, err error)
 
-	// calls returns the agent's ids of the calls before a place.
+	// calls returns the agent's ids for the calls before a place.
 	calls func(p place) (map[string]bool, error)
 
 	check   func() error // whether to trust what was read; may be nil

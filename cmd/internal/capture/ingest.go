@@ -31,7 +31,7 @@ type Options struct {
 	Mode        Mode
 	SessionJSON SessionJSON
 
-	// OwnTree says that the session was held in this work tree. If its transcript has
+	// OwnTree says that the session ran in this work tree. If its transcript has
 	// grown, the conversation's own session had a turn, so its logs are completed.
 	OwnTree bool
 

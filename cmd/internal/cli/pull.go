@@ -61,8 +61,8 @@ func pullBranch(ctx context.Context, a *app, w *opened) error {
 	return nil
 }
 
-// merged says how many conversations a pull has changed, and which are gone. It drops what quotes
-// texts that were redacted in another clone.
+// merged prints how many conversations a pull changed, and which are gone. It drops cached
+// copies of texts that were redacted in another clone.
 func (a *app) merged(w *opened, p git.Pulled) {
 	on := a.screen
 	a.dropRedacted(w, p.Changed)
@@ -76,7 +76,7 @@ func (a *app) merged(w *opened, p git.Pulled) {
 	}
 }
 
-// dropRedacted drops what quotes texts of these conversations that were redacted in another clone.
+// dropRedacted drops the cached copies of texts that were redacted in another clone.
 func (a *app) dropRedacted(w *opened, conversations []string) {
 	for _, path := range conversations {
 		if err := w.DropRedacted(path); err != nil && !errors.Is(err, store.ErrNotFound) {

@@ -41,7 +41,7 @@ func (r Ref) Push(ctx context.Context) (sent bool, err error) {
 			return err == nil, err
 		}
 		// Either another push of this clone was faster, or this clone is a copy of the one
-		// that has the name, or somebody deleted our own ref and it was made again.
+		// that has the name, or somebody deleted our own ref and it was recreated.
 		if again, err := r.look(ctx); err != nil || again.own != st.own {
 			continue
 		}

@@ -278,7 +278,7 @@ func TestCompactExtractive(t *testing.T) {
 }
 
 // TestCompactKeepsNewer: a summary written by a later cortext, or one that is not a regular
-// file, is refused by name before a model is asked. A damaged summary is made again.
+// file, is refused by name before a model is asked. A damaged summary is recreated.
 // A preview changes nothing and reports both.
 func TestCompactKeepsNewer(t *testing.T) {
 	env, asked := endpoint(t, answering("It was done."))

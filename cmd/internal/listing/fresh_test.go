@@ -234,7 +234,7 @@ func TestSmall(t *testing.T) {
 }
 
 // TestForget: after Forget the index holds nothing of a conversation that was removed. It
-// is made again, not dropped; if it cannot be made, it goes.
+// is rebuilt, not dropped; if it cannot be rebuilt, it goes.
 func TestForget(t *testing.T) {
 	for _, c := range []struct {
 		name  string

@@ -28,9 +28,9 @@ func (m *matcher) byLetters() ([]int, find.Tier, error) {
 	return find.Best(scores, len(scores)), find.ByLetters, nil
 }
 
-// eachScored calls f with the position and score of the given rows of the index that are in
-// the listing, that the filter selects and that have a score by their title and folder. may
-// reports whether they may have one by their folded name.
+// eachScored calls f with the position and score of each row in among that the listing has,
+// that the filter selects and that score accepts. may reports, from a row's folded name,
+// whether score may accept it.
 func (m *matcher) eachScored(among rowSet, score func(title, folder string) (int, bool), may func(name []byte) bool, f func(at, score int)) error {
 	signatures, err := m.base.signatures.get()
 	if err != nil {

@@ -33,7 +33,7 @@ type snapshot struct {
 	view   *view
 	state  state // zero if everything has just been read and there is no index
 	stale  bool  // whether all files should be checked
-	behind bool  // whether the index lacks so many conversations that it should be made again
+	behind bool  // whether the index lacks so many conversations that it should be rebuilt
 	saved  bool  // whether the index and its state on disk are those of the view
 }
 

@@ -233,7 +233,7 @@ func folderIn(name string) string {
 	return strings.Join(parts[:3], "/")
 }
 
-// cache deletes the cache files that contain the text or may contain it. They are made again when needed.
+// cache deletes the cache files that contain the text or may contain it. They are rebuilt when needed.
 func (f files) cache(report *Report) error {
 	return f.each(cacheDir, report, func(name string, b []byte) error {
 		if strings.HasPrefix(name, cacheDir+"/locks/") || !f.changes.stale(name, b) && !f.request.has(b) && !f.request.has([]byte(name)) {

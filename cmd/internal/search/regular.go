@@ -79,7 +79,7 @@ func (r *regular) slot(sum uint64) *int32 {
 // find returns the index of the line with the given id, or -1.
 func (r *regular) find(id []byte) int { return int(*r.slot(maphash.Bytes(idSeed, id))) - 1 }
 
-// number sets the numbers of the messages of records. r is the conversation's log of
+// number numbers the messages of records. r is the conversation's log of
 // messages.
 func (r *regular) number(all []record) {
 	for i := range all {

@@ -14,7 +14,7 @@ type statsAnswer struct {
 	Files  []writtenFile `json:"files"`  // the most written first
 }
 
-// counts are numbers of conversations and of what is in them.
+// counts holds the numbers of conversations and of what they contain.
 type counts struct {
 	Conversations int   `json:"conversations"`
 	Turns         int   `json:"turns"` // prompts of the user

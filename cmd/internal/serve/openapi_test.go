@@ -299,7 +299,7 @@ func (rt *route) mediaType() string {
 	return "application/json"
 }
 
-// statuses are the statuses that a route answers with.
+// statuses lists the statuses that a route may return.
 func (rt *route) statuses() (list []int) {
 	list = append([]int{rt.status, 401, 403, 421, 500, 503}, rt.fails...)
 	if strings.Contains(rt.path, "{") || strings.Contains(rt.query, "workspace") {

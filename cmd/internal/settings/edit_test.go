@@ -150,7 +150,7 @@ func TestSetThenGet(t *testing.T) {
 	}
 }
 
-// commentsOf returns the lines of comments, and the rest of the lines of other settings.
+// commentsOf returns the comment lines, and the lines of settings other than name.
 func commentsOf(text, name string) (list []string) {
 	for line := range strings.Lines(text) {
 		if strings.HasPrefix(line, "#") {

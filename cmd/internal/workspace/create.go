@@ -100,8 +100,8 @@ func (w *Workspace) Begin(b Beginning) (e store.Entry, paused []string, err erro
 	return w.Start(c)
 }
 
-// Start publishes a staged conversation, closes it and makes it the active one. paused are
-// the titles of the conversations that are paused for it.
+// Start publishes a staged conversation, closes it and makes it the active one. paused lists
+// the titles of the conversations that it paused.
 func (w *Workspace) Start(c *store.Conversation) (e store.Entry, paused []string, err error) {
 	defer c.Close()
 	if err := w.Publish(c); errors.Is(err, store.ErrExist) {

@@ -119,8 +119,8 @@ func TestNarrowed(t *testing.T) {
 	}
 }
 
-// TestFirstPart: before everything is looked at, the newest matches are shown, in the order
-// that they have in the end.
+// TestFirstPart checks that the newest matches appear, in their final order, before all
+// conversations have been examined.
 func TestFirstPart(t *testing.T) {
 	f := newFinder(newIndex(many(10_000)), listing.Filter{All: true})
 	first, rest := f.find(newQuery("parser windows"))

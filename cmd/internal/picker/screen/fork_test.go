@@ -46,7 +46,8 @@ func TestFork(t *testing.T) {
 	})
 }
 
-// TestUndo: u undoes, and says what, or why it cannot. It is offered after an action.
+// TestUndo checks that u, which is offered after an action, undoes it and names it, or says
+// why it cannot.
 func TestUndo(t *testing.T) {
 	o := options(conversations())
 	left := []string{"removed"}

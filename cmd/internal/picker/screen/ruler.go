@@ -26,7 +26,7 @@ func clean(s string) string {
 	return apart(shown.Line(s))
 }
 
-// apart replaces what terminals give different widths: it splits joined emoji, since some
+// apart replaces characters whose width differs between terminals: it splits joined emoji, since some
 // draw a family in two columns and others in six, makes one character of the parts of a
 // Korean syllable, and removes soft hyphens and modifiers of width and skin colour.
 func apart(s string) string {
