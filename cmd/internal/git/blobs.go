@@ -486,6 +486,11 @@ func list(ctx context.Context, root string, args []string, paths ...string) ([]s
 		}
 		args = append(args, path)
 	}
+	return readList(ctx, root, args...)
+}
+
+// readList returns the NUL-terminated words that a git command prints.
+func readList(ctx context.Context, root string, args ...string) ([]string, error) {
 	out, err := read(ctx, root, args...)
 	if err != nil || out == "" {
 		return nil, err

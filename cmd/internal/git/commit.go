@@ -266,9 +266,7 @@ func retract(ctx context.Context, root string, paths []string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), askTime)
 	defer cancel()
 	_ = whenUnlocked(ctx, func() error {
-		cmd := command(ctx, root, []string{"update-index", "--force-remove", "-z", "--stdin"})
-		cmd.Stdin = strings.NewReader(strings.Join(paths, "\x00"))
-		_, err := output(cmd)
+		_, err := output(withInput(command(ctx, root, []string{"update-index", "--force-remove", "-z", "--stdin"}), []byte(strings.Join(paths, "\x00"))))
 		return err
 	})
 }

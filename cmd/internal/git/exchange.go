@@ -318,12 +318,8 @@ func (x Exchange) wantMergeable(ctx context.Context, up upstream) error {
 
 // namedPaths returns the paths that a git command prints: relative to root for ls-tree,
 // from the top of the work tree for the others.
-func namedPaths(ctx context.Context, root, command string, args ...string) (list []string, err error) {
-	out, err := read(ctx, root, slices.Concat([]string{command, "--name-only", "-z"}, args)...)
-	if err != nil || out == "" {
-		return nil, err
-	}
-	return strings.Split(strings.TrimSuffix(out, "\x00"), "\x00"), nil
+func namedPaths(ctx context.Context, root, command string, args ...string) ([]string, error) {
+	return readList(ctx, root, slices.Concat([]string{command, "--name-only", "-z"}, args)...)
 }
 
 // wantCommitted returns an [*UncommittedError] if some of the files, named from the top of the

@@ -31,9 +31,9 @@ func Dir(dir string) string {
 		switch st, err := os.Stat(name); {
 		case err != nil:
 		case st.IsDir():
-			if _, err := os.Lstat(filepath.Join(name, "HEAD")); err == nil {
+			if exists(filepath.Join(name, "HEAD")) { // otherwise git ignores it, too
 				return name
-			} // otherwise git ignores it, too
+			}
 		default:
 			target, ok := strings.CutPrefix(firstLine(name), "gitdir: ")
 			if !ok {
@@ -146,10 +146,7 @@ func Operation(dir string) string {
 	if gitDir == "" {
 		return ""
 	}
-	has := func(name string) bool {
-		_, err := os.Lstat(filepath.Join(gitDir, name))
-		return err == nil
-	}
+	has := func(name string) bool { return exists(filepath.Join(gitDir, name)) }
 	switch { // a rebase merges and picks, so check it first
 	case has("rebase-apply/applying"):
 		return "am"
@@ -188,10 +185,7 @@ func tableOperation(dir string) string {
 }
 
 // reftable reports whether the repository stores references in a table instead of files.
-func reftable(common string) bool {
-	_, err := os.Lstat(filepath.Join(common, "reftable"))
-	return err == nil
-}
+func reftable(common string) bool { return exists(filepath.Join(common, "reftable")) }
 
 // from resolves target relative to dir.
 func from(dir, target string) string {

@@ -41,8 +41,7 @@ func unstage(ctx context.Context, root, folder string, paths []string) error {
 	prefix, rest, _ := strings.Cut(at, "\n")
 	up := strings.TrimSuffix(rest, "\n")
 	names := func(command string, args ...string) ([]string, error) {
-		out, err := read(ctx, root, slices.Concat([]string{command, "--name-only", "-z", "--no-renames"}, args)...)
-		list := strings.FieldsFunc(out, func(r rune) bool { return r == 0 })
+		list, err := namedPaths(ctx, root, command, append([]string{"--no-renames"}, args...)...)
 		for i, name := range list { // from the top of the work tree, where a hook may have changed files, too
 			if within, ok := strings.CutPrefix(name, prefix); ok {
 				list[i] = within

@@ -56,12 +56,12 @@ func ConflictsIn(ctx context.Context, root, dir string) (Conflicts, error) {
 		return found, err
 	}
 	prefix, top, _ := strings.Cut(strings.TrimSuffix(at, "\n"), "\n")
-	out, err := read(ctx, root, "ls-files", "--unmerged", "-z", "--full-name", "--", cmp.Or(top, "."))
-	if err != nil || out == "" {
+	entries, err := readList(ctx, root, "ls-files", "--unmerged", "-z", "--full-name", "--", cmp.Or(top, "."))
+	if err != nil {
 		return found, err
 	}
 	stages, blobs := map[string]string{}, map[string]string{} // by path; the last stage's mode and blob
-	for entry := range strings.SplitSeq(strings.TrimSuffix(out, "\x00"), "\x00") {
+	for _, entry := range entries {
 		if info, path, ok := strings.Cut(entry, "\t"); ok {
 			stages[path] += info[len(info)-1:]
 			blobs[path] = info[:len(info)-2]
@@ -197,7 +197,7 @@ func keep(ctx context.Context, root string, f OneSided) error {
 	}
 	var deleted []string
 	if from != "" {
-		have, err := filesIn(ctx, root, from, f.Path)
+		have, err := namedPaths(ctx, root, "ls-tree", "-r", from, "--", f.Path)
 		if err != nil {
 			return err
 		}
@@ -229,20 +229,6 @@ func keep(ctx context.Context, root string, f OneSided) error {
 	return nil
 }
 
-// filesIn lists the files of a folder in a commit, relative to the root.
-func filesIn(ctx context.Context, root, commit, folder string) (list []string, err error) {
-	out, err := read(ctx, root, "ls-tree", "-r", "-z", "--name-only", commit, "--", folder)
-	if err != nil {
-		return nil, err
-	}
-	for name := range strings.SplitSeq(strings.TrimSuffix(out, "\x00"), "\x00") {
-		if name != "" {
-			list = append(list, name)
-		}
-	}
-	return list, nil
-}
-
 // keepBoth resolves the conflicts of folders that both sides renamed: both folders are in the
 // index afterwards, and the store merges what it finds in two folders.
 func keepBoth(ctx context.Context, root string, list []Renamed) error {
@@ -255,9 +241,7 @@ func keepBoth(ctx context.Context, root string, list []Renamed) error {
 	if info.Len() == 0 {
 		return nil
 	}
-	cmd := command(ctx, root, []string{"update-index", "-z", "--index-info"})
-	cmd.Stdin = strings.NewReader(info.String())
-	_, err := output(cmd)
+	_, err := output(withInput(command(ctx, root, []string{"update-index", "-z", "--index-info"}), []byte(info.String())))
 	return err
 }
 

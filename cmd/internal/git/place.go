@@ -2,7 +2,6 @@ package git
 
 import (
 	"context"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -51,11 +50,7 @@ func Root(ctx context.Context, dir string) string {
 // follow others in other clones.
 func IsShallow(dir string) bool {
 	common := CommonDir(dir)
-	if common == "" {
-		return false
-	}
-	_, err := os.Stat(filepath.Join(common, "shallow"))
-	return err == nil
+	return common != "" && exists(filepath.Join(common, "shallow"))
 }
 
 // HasCommit reports whether dir's repository has one of some commits.

@@ -98,9 +98,7 @@ func Blobs(ctx context.Context, root string, ids []string) (map[string][]byte, e
 	if len(ids) == 0 {
 		return contents, nil
 	}
-	cmd := command(ctx, root, []string{"cat-file", "--batch"})
-	cmd.Stdin = strings.NewReader(strings.Join(ids, "\n") + "\n")
-	out, err := output(cmd)
+	out, err := output(withInput(command(ctx, root, []string{"cat-file", "--batch"}), []byte(strings.Join(ids, "\n")+"\n")))
 	if err != nil {
 		return nil, err
 	}
