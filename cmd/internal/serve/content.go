@@ -108,16 +108,17 @@ func statesOf(c *store.Conversation) (states logStates, known bool) {
 
 // tagOf names a content.
 func (k *reader) tagOf(c *content) string {
-	k.mu.Lock()
-	if k.seed == (maphash.Seed{}) {
-		k.seed = maphash.MakeSeed()
-	}
 	var h maphash.Hash
 	h.SetSeed(k.seed)
-	k.mu.Unlock()
+	c.hash(&h, 0, len(c.Messages))
+	return strconv.FormatUint(h.Sum64(), 36)
+}
+
+// hash hashes the messages from one position to another, with their calls.
+func (c *content) hash(h *maphash.Hash, from, to int) {
 	var line []byte
-	for i := range c.Messages {
-		m := &c.Messages[i]
+	for i := range c.Messages[from:to] {
+		m := &c.Messages[from+i]
 		line = schema.AppendMessage(line[:0], m)
 		_, _ = h.Write(line)
 		for _, t := range c.Calls(m) {
@@ -125,7 +126,6 @@ func (k *reader) tagOf(c *content) string {
 			_, _ = h.Write(line)
 		}
 	}
-	return strconv.FormatUint(h.Sum64(), 36)
 }
 
 // content reads a branch of a conversation; 0 is the one that a resume continues.

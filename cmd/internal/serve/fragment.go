@@ -36,13 +36,8 @@ func (f *fragments) nameOf(root string, c *content, first, last int) string {
 	for to < len(c.Messages) && c.Messages[to].Role != schema.User {
 		to++
 	}
-	f.mu.Lock()
-	if f.of == nil {
-		f.of, f.seed = map[string]string{}, maphash.MakeSeed()
-	}
 	var sum maphash.Hash
 	sum.SetSeed(f.seed)
-	f.mu.Unlock()
 	turns := 0 // before these messages: a turn has a number
 	for i := range c.Messages[:from] {
 		if i == 0 || c.Messages[i].Role == schema.User {
@@ -54,13 +49,7 @@ func (f *fragments) nameOf(root string, c *content, first, last int) string {
 		line = append(strconv.AppendInt(line, int64(n), 10), '\n')
 	}
 	_, _ = sum.Write(line)
-	for i := range c.Messages[from:to] {
-		m := &c.Messages[from+i]
-		_, _ = sum.Write(schema.AppendMessage(line[:0], m))
-		for _, t := range c.Calls(m) {
-			_, _ = sum.Write(schema.AppendTool(line[:0], &t))
-		}
-	}
+	c.hash(&sum, from, to)
 	return strconv.FormatUint(sum.Sum64(), 36)
 }
 

@@ -3,6 +3,7 @@ package serve
 import (
 	"bytes"
 	"fmt"
+	"hash/maphash"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -15,7 +16,7 @@ import (
 // TestFragmentNames: what has the same name is the same HTML, however a conversation grows.
 func TestFragmentNames(t *testing.T) {
 	r := rand.New(rand.NewPCG(20, 5))
-	var f fragments
+	f := fragments{seed: maphash.MakeSeed()}
 	htmlOf, again := map[string]string{}, 0
 	c := &content{History: schema.History{Tools: map[string]schema.Tool{}}}
 	for n := 1; n <= 40; n++ {

@@ -8,6 +8,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"hash/maphash"
 	"net"
 	"net/http"
 	"slices"
@@ -93,7 +94,10 @@ type listTag struct {
 
 // New returns a server. Serve starts it.
 func New(c Config) *Server {
-	s := &Server{Config: c, guard: newGuard(c), turns: newTurns()}
+	s := &Server{
+		Config: c, guard: newGuard(c), turns: newTurns(), reader: reader{seed: maphash.MakeSeed()},
+		fragments: fragments{seed: maphash.MakeSeed(), of: map[string]string{}},
+	}
 	if s.Patience == 0 {
 		s.Patience = patience
 	}
