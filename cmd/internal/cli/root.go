@@ -100,9 +100,9 @@ const softMemory = 384 << 20
 const garbagePercent = 200
 
 // An import uses little memory for most transcripts. So garbage may grow more, which saves a
-// sixth of the CPU time, as long as the program needs less than importMemory, in bytes. That
-// limit must stay well above what is in use, or garbage would be collected all the time: so
-// it is higher if much is in use already, and for large transcripts.
+// twentieth of the CPU time, as long as the program needs less than importMemory, in bytes.
+// That limit must stay well above what is in use, or garbage would be collected all the time:
+// so it is higher if much is in use already, and for large transcripts.
 const (
 	importGarbagePercent = 600
 	importMemory         = 28 << 20
