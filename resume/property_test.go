@@ -189,8 +189,8 @@ func bare(text string) string {
 	}, text)
 }
 
-// checkExcerpt fails unless what the payload has of the messages occurs in them
-// verbatim and in order, and is counted correctly.
+// checkExcerpt fails unless the payload quotes the messages verbatim and in order, and
+// counts them correctly.
 func checkExcerpt(h schema.History, p *Payload, ps parsed) error {
 	quoted := map[int]bool{}
 	left := 0

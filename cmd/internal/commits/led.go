@@ -227,8 +227,8 @@ func (c Commits) mentions(e store.Entry, files []string) bool {
 	return false
 }
 
-// suspect returns the title of another conversation that may have changed files of a commit to
-// which nothing in this one can have led, or "".
+// suspect returns the title of another conversation that may have changed files of a commit, if
+// nothing in this one can have led to that commit; otherwise "".
 func (c Commits) suspect(ctx context.Context, named *trace) (title string, err error) {
 	if len(named.left) == 0 || len(named.may) > 0 {
 		return "", nil
