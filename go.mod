@@ -29,10 +29,10 @@ require (
 
 // Test dependencies.
 require (
-	github.com/charmbracelet/x/vt v0.0.0-20260823001701-96af6d2cb5f6 // what a terminal shows of the picker, with wide characters; it has no release
+	github.com/charmbracelet/ultraviolet v0.0.0-20261008173134-6b8d4baf91b4 // the attributes of the cells of x/vt
+	github.com/charmbracelet/x/vt v0.0.0-20260823001701-96af6d2cb5f6 // what a terminal shows of the picker and of the agents, with wide characters; it has no release
 	github.com/creack/pty v1.1.24 // a terminal for the agents to run in
 	github.com/dlclark/regexp2/v2 v2.5.1 // o200k_base's own pattern, to compare the splitter with
-	github.com/hinshun/vt10x v0.0.0-20220301184237-5011da428d02 // what that terminal shows: old and without a release, but it requires nothing; sieve.go mends what it misreads
 	github.com/rogpeppe/go-internal v1.16.0 // testscript: scripts that drive the program
 	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3 // validates what tests produce against the JSON Schemas
 	github.com/tiktoken-go/tokenizer v0.10.0 // the counts that ours are compared with
@@ -40,7 +40,6 @@ require (
 
 require (
 	github.com/aymanbagabas/go-udiff v0.4.1 // indirect
-	github.com/charmbracelet/ultraviolet v0.0.0-20261008173134-6b8d4baf91b4 // indirect
 	github.com/charmbracelet/x/exp/golden v0.0.0-20250806222409-83e3a29d542f // indirect
 	github.com/charmbracelet/x/exp/ordered v0.1.0 // indirect
 	github.com/charmbracelet/x/term v0.2.2 // indirect

@@ -282,7 +282,7 @@ var rules = map[string]rule{
 		why:     "arguments and printing; which agents there are, main says",
 	},
 	"cortext/cmd/internal/agenttest": {
-		modules: []string{"github.com/creack/pty", "github.com/hinshun/vt10x"},
+		modules: []string{"github.com/charmbracelet/ultraviolet", "github.com/charmbracelet/x/ansi", "github.com/charmbracelet/x/vt", "github.com/creack/pty"},
 		why:     "drives agents in tests: knows nothing of cortext",
 	},
 	"cortext/scripts/kill9": {ours: []string{"cortext/schema", "cortext/store"}, why: "tests the store's write path from outside"},

@@ -2,6 +2,14 @@
 
 package agenttest
 
+import (
+	"image/color"
+	"unicode/utf8"
+
+	uv "github.com/charmbracelet/ultraviolet"
+	"github.com/charmbracelet/x/ansi"
+)
+
 // A Cell is a character on the screen with its colors, each 0xRRGGBB.
 type Cell struct {
 	Char       rune // 0 in the cell after a wide character
@@ -22,21 +30,23 @@ var palette = [16]uint32{
 }
 
 // Cells returns the screen's cells by row.
-func (t *Terminal) Cells() [][]Cell {
-	s := t.screen
-	s.vt.Lock()
-	defer s.vt.Unlock()
-	const bold = 1 << 2 // vt10x does not export its attributes
-	rows := make([][]Cell, s.rows)
+func (t *Terminal) Cells() [][]Cell { return t.screen.cells() }
+
+func (s *screen) cells() [][]Cell {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	rows := make([][]Cell, s.vt.Height())
 	for y := range rows {
-		for x := range s.cols {
-			g := s.vt.Cell(x, y)
-			c := Cell{g.Char, color(uint32(g.FG)), color(uint32(g.BG)), g.Mode&bold != 0}
-			switch c.Char {
-			case secondHalf:
-				c.Char = 0
-			case 0, '\u00a0':
-				c.Char = ' '
+		for x := range s.vt.Width() {
+			at := s.vt.CellAt(x, y)
+			c := Cell{0, rgb(at.Style.Fg, plainForeground), rgb(at.Style.Bg, plainBackground), at.Style.Attrs&uv.AttrBold != 0}
+			if at.Style.Attrs&uv.AttrReverse != 0 {
+				c.Foreground, c.Background = c.Background, c.Foreground
+			}
+			if at.Content != "" { // else it is in the cell before
+				if c.Char, _ = utf8.DecodeRuneInString(at.Content); c.Char == '\u00a0' || at.Width == 0 {
+					c.Char = ' '
+				}
 			}
 			rows[y] = append(rows[y], c)
 		}
@@ -44,29 +54,18 @@ func (t *Terminal) Cells() [][]Cell {
 	return rows
 }
 
-// color returns the RGB value of a vt10x color: a palette color, one of xterm's 216
-// colors or 24 grays, RGB itself, or a default.
-func color(c uint32) uint32 {
-	const defaultForeground, defaultBackground = 1 << 24, 1<<24 + 1
-	switch {
-	case c == defaultForeground:
-		return plainForeground
-	case c == defaultBackground:
-		return plainBackground
-	case c < 16:
+// rgb returns the RGB value of a color; plain if it is the default.
+func rgb(c color.Color, plain uint32) uint32 {
+	switch c := c.(type) {
+	case nil:
+		return plain
+	case ansi.BasicColor:
 		return palette[c]
-	case c < 232:
-		level := func(n uint32) uint32 {
-			if n == 0 {
-				return 0
-			}
-			return 55 + 40*n
+	case ansi.IndexedColor:
+		if int(c) < len(palette) {
+			return palette[c]
 		}
-		c -= 16
-		return level(c/36)<<16 | level(c/6%6)<<8 | level(c%6)
-	case c < 256:
-		gray := 8 + 10*(c-232)
-		return gray<<16 | gray<<8 | gray
 	}
-	return c & 0xffffff
+	r, g, b, _ := c.RGBA()
+	return r>>8<<16 | g>>8<<8 | b>>8
 }

@@ -14,7 +14,6 @@ import (
 	"unicode"
 
 	"github.com/creack/pty"
-	"github.com/hinshun/vt10x"
 )
 
 // Terminal is a program in a pseudo-terminal, with the screen it draws.
@@ -134,14 +133,7 @@ func squeeze(text string) string {
 // C-a to C-z. Programs take a letter typed right after Esc as Alt with that letter, so
 // wait for the effect of Esc first.
 func (t *Terminal) Key(name string) error {
-	t.screen.vt.Lock()
-	application := t.screen.vt.Mode()&vt10x.ModeAppCursor != 0
-	t.screen.vt.Unlock()
-	bytes, err := keyBytes(name, application)
-	if err != nil {
-		return err
-	}
-	return t.Type(bytes)
+	return t.screen.press(name)
 }
 
 // WaitFor waits until the text is in [Terminal.Screen]. If the time runs out first, or
@@ -249,39 +241,4 @@ func (t *Terminal) end() {
 	t.ended = true
 	t.mu.Unlock()
 	t.announce()
-}
-
-// keyBytes returns what a terminal sends for the key. The arrow keys differ while the
-// program has requested application mode.
-func keyBytes(name string, application bool) (string, error) {
-	arrows := "\x1b["
-	if application {
-		arrows = "\x1bO"
-	}
-	switch name {
-	case "Enter":
-		return "\r", nil
-	case "Esc":
-		return "\x1b", nil
-	case "Tab":
-		return "\t", nil
-	case "S-Tab":
-		return "\x1b[Z", nil
-	case "Space":
-		return " ", nil
-	case "Backspace":
-		return "\x7f", nil
-	case "Up":
-		return arrows + "A", nil
-	case "Down":
-		return arrows + "B", nil
-	case "Right":
-		return arrows + "C", nil
-	case "Left":
-		return arrows + "D", nil
-	}
-	if letter, ok := strings.CutPrefix(name, "C-"); ok && len(letter) == 1 && letter[0] >= 'a' && letter[0] <= 'z' {
-		return string(letter[0] - 'a' + 1), nil
-	}
-	return "", fmt.Errorf("agenttest: no key %q", name)
 }

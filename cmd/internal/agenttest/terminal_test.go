@@ -131,15 +131,16 @@ func TestTerminalAnswersPrograms(t *testing.T) {
 }
 
 func TestKeys(t *testing.T) {
-	for _, c := range []struct {
-		key         string
-		application bool
-		want        string
-	}{
-		{"Enter", false, "\r"}, {"Esc", false, "\x1b"}, {"C-a", false, "\x01"}, {"C-z", false, "\x1a"},
-		{"Up", false, "\x1b[A"}, {"Up", true, "\x1bOA"}, {"S-Tab", false, "\x1b[Z"}, {"Backspace", false, "\x7f"},
+	for _, c := range []struct{ key, modes, want string }{
+		{"Enter", "", "\r"}, {"Esc", "", "\x1b"}, {"C-a", "", "\x01"}, {"C-z", "", "\x1a"}, {"Space", "", " "}, {"Tab", "", "\t"},
+		{"Up", "", "\x1b[A"}, {"Up", "\x1b[?1h", "\x1bOA"}, {"S-Tab", "", "\x1b[Z"}, {"Backspace", "", "\x7f"},
 	} {
-		if got, err := keyBytes(c.key, c.application); got != c.want || err != nil {
+		sent, replies := io.Pipe()
+		s := newScreen(20, 4, replies)
+		s.vt.Write([]byte(c.modes))
+		go s.press(c.key)
+		got := make([]byte, len(c.want))
+		if _, err := io.ReadFull(sent, got); string(got) != c.want || err != nil {
 			t.Errorf("%s: %q, %v", c.key, got, err)
 		}
 	}
