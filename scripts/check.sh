@@ -12,6 +12,10 @@ fi
 missing=()
 results=$(mktemp -d)
 
+# The compiler and the tests collect garbage less often, which takes a fifth less CPU time and
+# up to twice the memory. cortext and cortext-hook set this for themselves.
+export GOGC=${GOGC:-400}
+
 # begins records the second in which a step, or a part of one, begins.
 begins() { printf '%d\t%s\n' "$SECONDS" "$2" >>"$results/$1"; }
 say() {
@@ -96,7 +100,7 @@ behind() {
 	nice "${alone[@]}" scripts/coverage.sh || return 1
 	for system in darwin/arm64 windows/amd64 linux/386; do
 		part "build for $system"
-		GOOS=${system%/*} GOARCH=${system#*/} CGO_ENABLED=0 nice go build -gcflags='all=-N -l' -ldflags='-s -w' -o "$results/" ./cmd/cortext ./cmd/cortext-hook ./cmd/cortext-opencode ./cmd/cortext-picker ./cmd/cortext-web ./cmd/cortext-zstd ./cmd/cortext-serve || return 1
+		GOOS=${system%/*} GOARCH=${system#*/} CGO_ENABLED=0 nice go build -gcflags='all=-N -l -dwarf=false' -ldflags='-s -w' -o "$results/" ./cmd/cortext ./cmd/cortext-hook ./cmd/cortext-opencode ./cmd/cortext-picker ./cmd/cortext-web ./cmd/cortext-zstd ./cmd/cortext-serve || return 1
 	done
 	part "kill -9 in the middle of appends (short form)"
 	scripts/kill9.sh 200 || return 1
