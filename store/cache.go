@@ -44,6 +44,13 @@ func (c Cache) OpenCache(name string) (f *os.File, size int64, ok bool) {
 	return nil, 0, false
 }
 
+// LookCache describes the state of a file of the cache, as [LookAt] does. It returns "" if
+// LookAt reports false.
+func (c Cache) LookCache(name string) string {
+	text, _ := LookAt(filepath.Join(c.in.dir, filepath.FromSlash(cacheDir), filepath.FromSlash(name)))
+	return text
+}
+
 // WriteCache replaces a file of the cache. A reader sees either the old content or the
 // new.
 func (c Cache) WriteCache(name string, data []byte) error {

@@ -47,6 +47,12 @@ func (bs *Bindings) Names(agent string) []string {
 // Named returns the cached binding of the session with a name that Names lists.
 func (bs *Bindings) Named(agent, name string) (*Binding, bool) { return bs.read(fileOf(agent, name)) }
 
+// Look describes the state of the file of the session with a name that Names lists, without
+// opening it. It returns "" if the file may change without a visible difference.
+func (bs *Bindings) Look(agent, name string) string {
+	return bs.store.LookCache(fileOf(agent, name))
+}
+
 // Cached returns the binding in the cache; an inconsistent one counts as missing.
 func (bs *Bindings) Cached(agent, nativeID string) (*Binding, bool) {
 	b, ok := bs.read(fileOf(agent, nativeID))

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -280,13 +281,29 @@ func (c *Capture) CatchUp(ctx context.Context, agent inject.Agent, e inject.Even
 // catchUpKnown captures what was added to the sessions in the cache.
 func (c *Capture) catchUpKnown(ctx context.Context, agent inject.Agent) error {
 	var errs []error
+	known, now := c.caughtUp(agent), caughtUp{}
 	for _, id := range c.Bindings.Names(agent.Name()) {
+		file := c.Bindings.Look(agent.Name(), id)
+		if known.unchanged(agent, id, file) {
+			now[id] = known[id]
+			continue
+		}
 		b, ok := c.Cached(agent.Name(), id)
 		if ok && b.Gone(agent) {
 			_ = c.Drop(agent.Name(), id)
 			continue
 		}
-		if !ok || !b.Captured() || !b.Grown(agent) || c.ws.Removed.Skipped(agent.Name(), id) {
+		if !ok {
+			continue
+		}
+		look := lookAt(agent, b.Transcript)
+		if !b.Captured() || !b.Grown(agent) {
+			if file != "" && (look != "" || !b.Captured()) {
+				now[id] = closedSession{file, b.Transcript, look}
+			}
+			continue
+		}
+		if c.ws.Removed.Skipped(agent.Name(), id) {
 			continue
 		}
 		if ctx.Err() != nil {
@@ -303,6 +320,9 @@ func (c *Capture) catchUpKnown(ctx context.Context, agent inject.Agent) error {
 			unlock()
 		}
 		errs = append(errs, err)
+	}
+	if !maps.Equal(known, now) {
+		writeCached(c.ws.Store, caughtUpName(agent.Name()), now)
 	}
 	return errors.Join(errs...)
 }
