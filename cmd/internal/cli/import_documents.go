@@ -55,22 +55,39 @@ func inFolders() []string { return []string{".json", ".jsonl", ".md", ".html", "
 // folder imports the files in a folder, then those in its subfolders: the transcripts of
 // sub-agents are in folders beside those of their sessions. It does not follow links.
 func (r *importRun) folder(ctx context.Context, dir string) error {
+	after, file := r.next, ""
+	take := func(next string) (err error) { // one file later, when the one after it is known
+		if r.next = next; file != "" {
+			r.im.Next(next)
+			r.inFolder = true
+			err = r.oneFile(ctx, file)
+			r.inFolder = false
+		}
+		file = next
+		return err
+	}
+	if err := r.eachIn(dir, take); err != nil {
+		return err
+	}
+	return take(after)
+}
+
+// eachIn calls take for each file to import from a folder and its subfolders, in that order.
+func (r *importRun) eachIn(dir string, take func(file string) error) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return r.fail(err)
 	}
 	for _, e := range entries {
 		if e.Type().IsRegular() && slices.Contains(inFolders(), strings.ToLower(filepath.Ext(e.Name()))) {
-			r.inFolder = true
-			err := r.oneFile(ctx, filepath.Join(dir, e.Name()))
-			if r.inFolder = false; err != nil {
+			if err := take(filepath.Join(dir, e.Name())); err != nil {
 				return err
 			}
 		}
 	}
 	for _, e := range entries {
 		if e.IsDir() && !strings.HasPrefix(e.Name(), ".") {
-			if err := r.folder(ctx, filepath.Join(dir, e.Name())); err != nil {
+			if err := r.eachIn(filepath.Join(dir, e.Name()), take); err != nil {
 				return err
 			}
 		}

@@ -105,9 +105,9 @@ const garbagePercent = 200
 // so it is higher if much is in use already, and for large transcripts.
 const (
 	importGarbagePercent = 600
-	importMemory         = 28 << 20
-	memoryInUse          = 3 // bytes for each that is in use
-	memoryOfFile         = 6 // bytes for each of a transcript, which may need half of that
+	importMemory         = 40 << 20
+	memoryInUse          = 2 // bytes for each that is in use
+	memoryOfFile         = 4 // bytes for each of a transcript, which may need three
 )
 
 // collectFor sets how garbage is collected while transcripts are imported.
