@@ -129,9 +129,10 @@ printf '%s\n' "${COMPREPLY[@]}"`
 		zsh := installed(t, "zsh")
 		functions := t.TempDir()
 		write(filepath.Join(functions, "_cortext"), "completion", "zsh")
+		// The prompt says that the line editor reads keys: those typed before may be lost.
 		const drive = `zmodload zsh/zpty
 zpty z zsh -f -i
-zpty -w z "fpath=($1 \$fpath); autoload -U compinit; compinit -u -D; print REA''DY"
+zpty -w z "fpath=($1 \$fpath); autoload -U compinit; compinit -u -D; PS1=REA''DY"
 zpty -r z out '*READY*'
 zpty -n -w z "cortext resume $2"$'\t'
 zpty -r z out "*$3*"
@@ -143,7 +144,7 @@ zpty -d z`
 		must(t, "-C", dir, "new", "plan", `Port C:\new`)
 		const describe = `zmodload zsh/zpty
 zpty z zsh -f -i
-zpty -w z "fpath=($1 \$fpath); autoload -U compinit; compinit -u -D; print REA''DY"
+zpty -w z "fpath=($1 \$fpath); autoload -U compinit; compinit -u -D; PS1=REA''DY"
 zpty -r z out '*READY*'
 zpty -n -w z $'cortext resume \t'
 zpty -r z out '*(paused*active|active*paused)*'
